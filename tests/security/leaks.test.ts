@@ -4,9 +4,9 @@ import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.j
 import { freePort } from '../support/redis/free-port.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
-/** Every form in which an answer can tell a key: as it is, and as it is stored. */
+/** A key, and every form in which a response could contain it: as it is, and as it is stored. */
 const SECRET = 'phone+4670{1740}605';
-const TOLD = /4670|1740|605|sluice:v/i;
+const LEAKED = /4670|1740|605|sluice:v/i;
 const ACCEPTED = ['*/*', 'application/json', 'text/html', 'text/plain', 'application/problem+json'];
 
 interface Answer {
@@ -18,7 +18,7 @@ interface Answer {
 const all = ({ headers, text, body }: Answer) => `${JSON.stringify(headers)}\n${text ?? String(body)}`;
 
 onEachAdapter(({ start, limiter, place, methodOf }) => {
-  test('no header and no body tells a key: passed, denied, refused, forbidden', async () => {
+  test('no header and no body contains a key, whether a request passes, is denied, lacks a key or is forbidden', async () => {
     const client = await start({
       limits: [
         {
@@ -44,7 +44,7 @@ onEachAdapter(({ start, limiter, place, methodOf }) => {
     const statuses = new Set<number>();
     const check = (answer: Answer) => {
       statuses.add(answer.status);
-      expect(all(answer)).not.toMatch(TOLD);
+      expect(all(answer)).not.toMatch(LEAKED);
     };
     for (const type of ACCEPTED) {
       check(await client.get('/').set('Accept', type).set('x-key', SECRET));
@@ -65,13 +65,13 @@ onEachAdapter(({ start, limiter, place, methodOf }) => {
     expect([...statuses].sort()).toEqual([200, 400, 403, 429]);
   });
 
-  test('nor with `partitionKey`, which tells a digest', async () => {
+  test('a response with partitionKey contains a digest, and not the key', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), key: '#{headers.x-key}', partitionKey: true }],
     });
     const answer = await client.get('/').set('x-key', SECRET).expect(200);
     expect(answer.headers.ratelimit).toMatch(/;pk=:[A-Za-z0-9+/]{16}:$/);
-    expect(all(answer)).not.toMatch(TOLD);
+    expect(all(answer)).not.toMatch(LEAKED);
   });
 
   test('a key with line breaks writes no header', async () => {
@@ -85,14 +85,14 @@ onEachAdapter(({ start, limiter, place, methodOf }) => {
     }
   });
 
-  test('nor does a limit that was blocked', async () => {
+  test('a denial of a blocked key does not contain the key', async () => {
     const limit = limiter('by-hand', hourly(9));
     const client = await start({ limits: [{ limiter: limit, key: '#{headers.x-key}' }] });
     await limit.block(SECRET, '1h');
-    expect(all(await client.get('/').set('x-key', SECRET).expect(429))).not.toMatch(TOLD);
+    expect(all(await client.get('/').set('x-key', SECRET).expect(429))).not.toMatch(LEAKED);
   });
 
-  test('nor does a store that is down, or that finds a foreign value under the key', async () => {
+  test('an error of the store does not contain the key', async () => {
     const down = redisStore(`redis://127.0.0.1:${await freePort()}`);
     const store = redisStore(redisUrl());
     const redis = new Redis(redisUrl());
@@ -109,7 +109,7 @@ onEachAdapter(({ start, limiter, place, methodOf }) => {
         if (stored !== undefined) await redis.set(stored, 'foreign', 'PX', 60_000);
         const answer = await client.get('/').set('x-key', SECRET);
         expect([status, answer.status]).toEqual(name === 'down' ? [503, 503] : [200, 500]);
-        expect(all(answer)).not.toMatch(TOLD);
+        expect(all(answer)).not.toMatch(LEAKED);
       }
     } finally {
       redis.disconnect();

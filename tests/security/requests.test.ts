@@ -14,7 +14,7 @@ const INHERITED = [
 const SECOND = 1_000;
 
 onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
-  test.each(INHERITED)('%s as a key is a key, and as a path finds nothing', async (name) => {
+  test.each(INHERITED)('%s works as a key, and as a path finds nothing', async (name) => {
     const handler = jest.fn(() => ({}));
     const client = await start({
       limits: [
@@ -44,7 +44,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('a polluting body pollutes nothing, and passes nowhere without its count', async () => {
+  test('a body with prototype names pollutes nothing, and is a 400', async () => {
     const handler = jest.fn(() => ({}));
     const client = await start({ limits: [{ policy: hourly(1), key: '#{body.user.id}' }], handler });
     const bodies = [
@@ -65,7 +65,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
     expect(({} as { user?: unknown; id?: unknown }).id).toBeUndefined();
   });
 
-  test('a path in a request is text, and runs nothing', async () => {
+  test('a key expression in a request is plain text, and runs nothing', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{headers.x-key}' }] });
     const payloads = [
       '#{user.id}',
@@ -80,7 +80,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
     expect(globalThis).not.toHaveProperty('owned');
   });
 
-  test('a body as deep or as wide as it can be is answered at once', async () => {
+  test('a very deep or wide body is answered quickly', async () => {
     const client = await start({
       limits: [
         {
@@ -110,7 +110,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
     expect(performance.now() - started).toBeLessThan(20 * SECOND);
   });
 
-  test('a key of 90 kB is a key like any other, on lists too', async () => {
+  test('a key of 90 kB counts apart from similar keys, also with lists', async () => {
     const lists = { allowList: ['10.0.0.0/8', '{:'], denyList: ['2001:db8::/32', ':'] };
     const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}', ...lists }] });
     const long = '{:\ud83d\ude00}'.repeat(10_000);
@@ -121,7 +121,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
       .expect(200);
   });
 
-  test('a header that comes twice is one client, whichever spelling comes first', async () => {
+  test('a repeated header is one client, in any spelling and order', async () => {
     await start({ limits: [{ policy: hourly(1), key: '#{headers.x-key}' }] });
     const twice = async (...lines: string[]) => {
       const client = new RawClient(url());
@@ -134,7 +134,7 @@ onEachAdapter(({ start, url, needs, methodOf, headerOf }) => {
   });
 
   needs('trustProxy')(
-    'every spelling of an address is one client, and what only looks like one is none',
+    'every spelling of an address is one client, and an invalid address is a 400',
     async () => {
       const client = await start({ trustProxy: true, limits: [{ policy: hourly(1) }] });
       const from = async (address: string) => (await client.get('/').set('X-Forwarded-For', address)).status;

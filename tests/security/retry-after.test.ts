@@ -23,7 +23,7 @@ const PERIODS = ['1ms', '2ms', '999ms', '1s', '1001ms', '59999ms', '1d', '1000d'
 onEachAdapter(
   ({ start, limiter }) => {
     test.each(Object.entries(POLICIES))(
-      '%s: Retry-After is a whole number from 1 on',
+      '%s: Retry-After is a whole number of at least 1',
       async (_, policyOf) => {
         for (const period of PERIODS) {
           const limit = { name: `every-${period}`, policy: policyOf(period), limitType: 'METHOD' as const };
@@ -38,7 +38,7 @@ onEachAdapter(
       },
     );
 
-    test('so it is of a block of a microsecond and of ten years; a cost that can never pass has none', async () => {
+    test('Retry-After of a block is a whole number of at least 1, and a cost above the limit has none', async () => {
       const limit = limiter('blocked', hourly(5));
       const client = await start({ limits: [{ limiter: limit, limitType: 'METHOD' }] });
       for (const time of [0.001, 1, '3650d']) {

@@ -9,7 +9,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
   const free = (limiter: RateLimiter, remaining: number) =>
     eventually(async () => (await limiter.peek('all')).remaining === remaining);
 
-  test('a client that leaves in the middle of its head or its body takes nothing, or gives it back', async () => {
+  test('a client that leaves while it sends its head or body takes no permits, or they are returned', async () => {
     const limiter = limiterOf('busy', busy(1));
     const client = await start({ limits: [{ limiter, limitType: 'METHOD' }] });
     for (const begun of [
@@ -25,7 +25,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     await free(limiter, 1);
   });
 
-  test('a client that leaves after its answer gives back once', async () => {
+  test('a client that leaves after its response releases its permit once', async () => {
     const limiter = limiterOf('busy', busy(2));
     const held = await limiter.acquire('all');
     await start({ limits: [{ limiter, limitType: 'METHOD' }] });
@@ -45,14 +45,14 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       { skipSuccessfulRequests: true, requestWasSuccessful: () => true },
       2,
     ],
-    ['gets back its permit with skipFailedRequests', { skipFailedRequests: true }, 3],
+    ['is refunded with skipFailedRequests', { skipFailedRequests: true }, 3],
     [
       'counts with skipFailedRequests if requestWasSuccessful says so',
       { skipFailedRequests: true, requestWasSuccessful: () => true },
       2,
     ],
     ['holds nothing', { policy: busy(3) }, 3],
-  ])('a client that leaves while its decision is on its way %s', async (_, options, remaining) => {
+  ])('a client that leaves while its decision is pending %s', async (_, options, remaining) => {
     const { policy = hourly(3), ...more } = options as { policy?: Policy };
     const limiter = limiterOf('left', policy);
     const { open, reached, pass } = gate();
@@ -83,7 +83,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     expect(await limiter.peek('all')).toMatchObject({ remaining });
   });
 
-  test('many that leave at once leave nothing behind', async () => {
+  test('20 clients that leave at once release all their permits', async () => {
     const limiter = limiterOf('busy', busy(20));
     const { open, pass } = gate();
     let arrived = 0;
@@ -103,7 +103,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     open();
   });
 
-  test('what was pipelined on a connection that breaks is given back too', async () => {
+  test('pipelined requests of a broken connection release their permits', async () => {
     const limiter = limiterOf('busy', busy(3));
     const { open, pass } = gate();
     let arrived = 0;
@@ -122,7 +122,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     open();
   });
 
-  test('requests of one connection count one by one, pipelined or not', async () => {
+  test('each request of a connection counts, pipelined or not', async () => {
     await start({ limits: [{ policy: hourly(3) }] });
     const raw = new RawClient(url());
     raw.send();

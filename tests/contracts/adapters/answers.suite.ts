@@ -17,7 +17,7 @@ const FORMS: readonly [string, RegExp][] = [
 ];
 
 onEachAdapter(({ start }) => {
-  test('a denied client gets a form that it can read', async () => {
+  test('a denial has a content type that the client accepts', async () => {
     const client = await start({ limits: [{ policy: hourly(1) }] });
     await client.get('/').expect(200);
     for (const [accept, type] of FORMS) {
@@ -29,7 +29,7 @@ onEachAdapter(({ start }) => {
     }
   });
 
-  test('a client denied by a list gets the same forms', async () => {
+  test('a denial by the denyList has the same content types', async () => {
     const client = await start({ limits: [{ policy: hourly(1), denyList: () => true }] });
     await client
       .get('/')
@@ -40,7 +40,7 @@ onEachAdapter(({ start }) => {
     expect(plain.text).toBe('Forbidden\nRequests from here are not served.\n');
   });
 
-  test('the key is in no answer', async () => {
+  test('no response contains the key', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), key: '#{query.phone}', legacyHeaders: true, partitionKey: true }],
     });

@@ -2,7 +2,7 @@ import { RawClient } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(({ start, url, needs }) => {
-  needs('trustProxy')('what is no address is no client of its own', async () => {
+  needs('trustProxy')('an invalid address is a 400, and never a client of its own', async () => {
     const client = await start({ trustProxy: true, limits: [{ policy: hourly(1) }] });
     const from = async (address: string) => (await client.get('/').set('X-Forwarded-For', address)).status;
     const malformed = [
@@ -21,7 +21,7 @@ onEachAdapter(({ start, url, needs }) => {
     expect(answers).toEqual(malformed.map(() => 400));
   });
 
-  needs('trustProxy')('a port belongs to no address', async () => {
+  needs('trustProxy')('the port of an address does not count', async () => {
     const client = await start({ trustProxy: true, limits: [{ policy: hourly(1) }] });
     const from = (address: string) => client.get('/').set('X-Forwarded-For', address);
     await from('192.0.2.1:1000').expect(200);
@@ -52,7 +52,7 @@ onEachAdapter(({ start, url, needs }) => {
     expect(answers).toEqual(['200', '200', '429']);
   });
 
-  test('a header that comes twice is not two clients', async () => {
+  test('a repeated header is one client', async () => {
     await start({ limits: [{ policy: hourly(1), key: "#{headers['x-key']}" }] });
     const answers = [];
     for (let i = 0; i < 2; i += 1) {

@@ -21,7 +21,7 @@ const HOSTILE = [
 ];
 
 onEachAdapter(({ start, methodOf }) => {
-  test('a key of 10,000 characters is a key like any other', async () => {
+  test('a key of 10,000 characters counts apart from similar keys', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}' }] });
     const send = (key: string) => client.post('/').send({ key });
     const long = 'k'.repeat(10_000);
@@ -31,7 +31,7 @@ onEachAdapter(({ start, methodOf }) => {
     await send(long.slice(1)).expect(200);
   });
 
-  test('a hostile key is a key like any other, and nobody else', async () => {
+  test('a hostile key counts apart from all other keys', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{body.key}' }] });
     const send = (key: string) => client.post('/').send({ key });
     for (const key of HOSTILE) await send(key).expect(200);
@@ -39,7 +39,7 @@ onEachAdapter(({ start, methodOf }) => {
     for (const key of HOSTILE) await send(`${key}.`).expect(200);
   });
 
-  test('the number 7 and the text 7 are one key, other values are none', async () => {
+  test('the number 7 and the text 7 are one key, and values that are neither number, text nor boolean are a 400', async () => {
     const client = await start({ limits: [{ policy: hourly(2), key: '#{body.key}' }] });
     const send = (key: unknown) => client.post('/').send({ key });
     await send(7).expect(200);
@@ -49,7 +49,7 @@ onEachAdapter(({ start, methodOf }) => {
     for (const key of [null, '', [], ['7'], [7], {}, { toString: '7' }]) await send(key).expect(400);
   });
 
-  test('what a body or a query does not have is a 400, whatever they are', async () => {
+  test('a key that the body or the query does not have is a 400, whatever they contain', async () => {
     const handler = jest.fn(() => ({}));
     const client = await start({
       scopes: [{ at: '/api', routes: { '/x': [{ policy: hourly(1), key: '#{query.phone}' }] } }],
@@ -84,7 +84,7 @@ onEachAdapter(({ start, methodOf }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('nobody is no user', async () => {
+  test('a request without a user is a 500, and an empty user too', async () => {
     const handler = jest.fn(() => ({}));
     const client = await start({
       limits: [{ policy: hourly(1), limitType: 'USER', validate: false }],
@@ -96,13 +96,13 @@ onEachAdapter(({ start, methodOf }) => {
     await client.get('/').set('x-user', 'undefined').expect(200);
   });
 
-  test('a key generator must give a plain value', async () => {
+  test('a keyGenerator that returns no plain value is a 500', async () => {
     const handler = jest.fn(() => ({}));
-    const given = [undefined, null, '', {}, [], ['a'], Number.NaN, Symbol('a'), () => 'a', new Date(0)];
+    const values = [undefined, null, '', {}, [], ['a'], Number.NaN, Symbol('a'), () => 'a', new Date(0)];
     let next = 0;
-    const keyGenerator = () => given[next] as never;
+    const keyGenerator = () => values[next] as never;
     const client = await start({ limits: [{ policy: hourly(1), keyGenerator, validate: false }], handler });
-    for (next = 0; next < given.length; next += 1) await client.get('/').expect(500);
+    for (next = 0; next < values.length; next += 1) await client.get('/').expect(500);
     expect(handler).not.toHaveBeenCalled();
   });
 });

@@ -34,7 +34,7 @@ onEachAdapter(({ start, serve, place, elsewhere, limiter, advance }) => {
     expect(again.headers).not.toHaveProperty('retry-after');
   });
 
-  test('tells the handler the decision', async () => {
+  test('passes the decision to the handler', async () => {
     const client = await start({
       limits: [{ policy: hourly(5) }],
       handler: (decision) => ({ decision }),
@@ -57,7 +57,7 @@ onEachAdapter(({ start, serve, place, elsewhere, limiter, advance }) => {
     expect(named('ratelimit-policy')).toEqual(['day', 'burst']);
   });
 
-  test('a limiter of ours can be given', async () => {
+  test('counts by a limiter that is passed in, and answers 503 when it is closed', async () => {
     const mine = limiter('mine', hourly(1));
     const client = await start({ limits: [{ limiter: mine, limitType: 'METHOD' }] });
     await client.get('/').expect(200);
@@ -68,7 +68,7 @@ onEachAdapter(({ start, serve, place, elsewhere, limiter, advance }) => {
     await client.get('/').expect(503);
   });
 
-  test('two servers share a limit that is in one place', async () => {
+  test('two servers share a limit in one store', async () => {
     const there = elsewhere('shared');
     const policy = hourly(2);
     const other = await serve({ limits: [{ ...there, policy }] });

@@ -7,7 +7,7 @@ onEachAdapter(({ start, place, needs }) => {
     return createSluice({ store, keyPrefix, deadline });
   };
 
-  test('a denial that the handler throws is a 429 with its headers', async () => {
+  test('a denial that a decorated method throws is a 429 with its headers', async () => {
     class Sms {
       static readonly [SLUICE] = configuration();
 
@@ -25,7 +25,7 @@ onEachAdapter(({ start, place, needs }) => {
     await client.get('/').expect(400);
   });
 
-  test('an answer names no class or method, and tells two limits apart; a chosen name is shown', async () => {
+  test('a response shows a chosen name, or a distinct name without class and method', async () => {
     class SmsController {
       static readonly [SLUICE] = configuration();
 
@@ -76,7 +76,7 @@ onEachAdapter(({ start, place, needs }) => {
   });
 
   needs('trustProxy')(
-    'decorated methods know addresses, users and bodies of the current request',
+    'decorated methods read the address, the user and the body of the current request',
     async () => {
       class Mail {
         static readonly [SLUICE] = configuration();

@@ -7,7 +7,7 @@ type Body = { readonly text?: string; readonly body: unknown };
 const textOf = ({ text, body }: Body) => text ?? String(body);
 
 onEachAdapter(({ start, headerOf, decisionOf }) => {
-  test('onLimited gets each denial, before the answer is sent', async () => {
+  test('onLimited receives each denial before the response is sent', async () => {
     const denials: unknown[] = [];
     const client = await start({
       limits: [
@@ -74,7 +74,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     expect((await client.get('/').expect(429)).headers).not.toHaveProperty('vary');
   });
 
-  test('what onLimited throws fails the request, and never lets it through', async () => {
+  test('an error of onLimited fails the request, and never lets it through', async () => {
     const handler = jest.fn(() => ({}));
     const onLimited = () => Promise.reject(new Error('no log'));
     const client = await start({ limits: [{ policy: hourly(1), onLimited }], handler });
@@ -83,7 +83,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  test('dryRun counts and tells, denies nobody and sets no headers', async () => {
+  test('dryRun counts and calls onLimited, denies nothing and sets no headers', async () => {
     const onLimited = jest.fn();
     const client = await start({
       limits: [{ policy: hourly(1), dryRun: true, onLimited, legacyHeaders: true }],
@@ -118,7 +118,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     ['text', 'Slow down.', /^text\/plain; charset=utf-8$/i, 'Slow down.'],
     ['an object', { error: 'slow' }, /^application\/json/, '{"error":"slow"}'],
     ['a function', () => 'Slow.', /^text\/plain; charset=utf-8$/i, 'Slow.'],
-    ['a function that gives an object later', async () => ({ at: 1 }), /^application\/json/, '{"at":1}'],
+    ['an async function that returns an object', async () => ({ at: 1 }), /^application\/json/, '{"at":1}'],
   ])('the message may be %s', async (_, message, type, body) => {
     const client = await start({ limits: [{ policy: hourly(1), message }] });
     await client.get('/').expect(200);
@@ -131,7 +131,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     expect(denied.text).toBe(body);
   });
 
-  test('a message knows the request and the decision', async () => {
+  test('a message function receives the request and the decision', async () => {
     const message = (...args: unknown[]) => {
       const { name } = args.at(-1) as { name: string };
       return `${headerOf(args[0], 'x-who')} ${name}`;
@@ -141,7 +141,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     await client.get('/').set('x-who', 'ann').expect(429, 'ann api');
   });
 
-  test('onLimited, message and handler find the decision of a denied request', async () => {
+  test('onLimited and message find the decision on a denied request', async () => {
     const seen: unknown[] = [];
     const note = (...args: unknown[]) => {
       seen.push([decisionOf(args[0]), args.at(-1)]);
@@ -152,7 +152,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     await client.get('/').expect(200);
     await client.get('/').expect(429, 'Slow.');
     expect(seen).toMatchObject(Array(2).fill([{ allowed: false, name: 'api' }, { allowed: false }]));
-    for (const [found, given] of seen as [object, object][]) expect(found).toBe(given);
+    for (const [found, passed] of seen as [object, object][]) expect(found).toBe(passed);
   });
 
   test('a handler finds the denial on the request', async () => {
@@ -165,12 +165,12 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
   });
 
   test.each([undefined, 5, null])(
-    'a message function that gives %p is an error, not a pass',
-    async (given) => {
+    'a message function that returns %p never lets the request through',
+    async (returned) => {
       const handler = jest.fn(() => ({}));
-      const client = await start({ limits: [{ policy: hourly(1), message: () => given }], handler });
+      const client = await start({ limits: [{ policy: hourly(1), message: () => returned }], handler });
       await client.get('/').expect(200);
-      await client.get('/').expect(given === undefined ? 429 : 500);
+      await client.get('/').expect(returned === undefined ? 429 : 500);
       expect(handler).toHaveBeenCalledTimes(1);
     },
   );
@@ -195,7 +195,7 @@ onEachAdapter(({ start, headerOf, decisionOf }) => {
     expect(body).toEqual({ name: 'api', retryAfter: 3_600_000 });
   });
 
-  test('a handler that fails is an error, not a pass', async () => {
+  test('a handler that fails never lets the request through', async () => {
     const handler = jest.fn(() => ({}));
     const denied = () => Promise.reject(new Error('no words'));
     const client = await start({ limits: [{ policy: hourly(1) }], denied, handler });

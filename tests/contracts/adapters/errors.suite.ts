@@ -2,7 +2,7 @@ import { KeyResolutionError } from '../../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(({ start }) => {
-  test('a key generator that fails is an error, not an unlimited request', async () => {
+  test('a keyGenerator that throws is an error, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
     const keyGenerator = () => {
       throw new KeyResolutionError('no key');
@@ -12,7 +12,7 @@ onEachAdapter(({ start }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('whatever an option throws is an error, not an unlimited request', async () => {
+  test('any value that an option throws is a 500, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
     const thrown = [undefined, null, 'route', 'router', 0, {}];
     let next = 0;
@@ -57,26 +57,26 @@ onEachAdapter(({ start }) => {
       .expect('RateLimit', /^"minute";r=7;.*, "burst";r=0;/);
   });
 
-  test('a function that gives no policy is an error, not an unlimited request', async () => {
+  test('a function that returns no policy is a 500, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
-    const given = [undefined, null, 5, {}, { limit: 5 }, { algorithm: 'noSuch' }];
+    const values = [undefined, null, 5, {}, { limit: 5 }, { algorithm: 'noSuch' }];
     let next = 0;
-    const policy = () => given[next] as never;
+    const policy = () => values[next] as never;
     const client = await start({ limits: [{ policy }], handler });
-    for (next = 0; next < given.length; next += 1) {
+    for (next = 0; next < values.length; next += 1) {
       await client.get('/').expect(500);
       await client.get('/').expect(500);
     }
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('nor one that gives no policies', async () => {
+  test('a function that returns no policies is a 500, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
-    const given = [undefined, {}, { perMinute: undefined }, { perMinute: 5 }, hourly(1)];
+    const values = [undefined, {}, { perMinute: undefined }, { perMinute: 5 }, hourly(1)];
     let next = 0;
-    const policies = async () => given[next] as never;
+    const policies = async () => values[next] as never;
     const client = await start({ limits: [{ policies }], handler });
-    for (next = 0; next < given.length; next += 1) await client.get('/').expect(500);
+    for (next = 0; next < values.length; next += 1) await client.get('/').expect(500);
     expect(handler).not.toHaveBeenCalled();
   });
 });

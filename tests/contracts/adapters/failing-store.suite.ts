@@ -23,14 +23,14 @@ onEachAdapter(
       return { client, handler };
     }
 
-    test('by default this process holds its clients to the limit', async () => {
+    test('by default this process counts locally while the store is out', async () => {
       const { client, handler } = await out({});
       await client.get('/').expect(200, { source: 'local' }).expect('RateLimit', '"out";r=0;t=3600');
       await client.get('/').expect(429).expect('Retry-After', '3600');
       expect(handler).toHaveBeenCalledTimes(1);
     });
 
-    test('each rule has its own failure policy, and of several the strictest decides', async () => {
+    test('each rule has its own failurePolicy, and the strictest of several applies', async () => {
       const store = redisStore(`redis://127.0.0.1:${await freePort()}`);
       const text = `
 rules:
@@ -49,7 +49,7 @@ rules:
       await client.get('/half').expect(429);
     });
 
-    test("with 'allow' all pass, without headers of a limit", async () => {
+    test("with 'allow' all requests pass, without RateLimit headers", async () => {
       const { client, handler } = await out({ failurePolicy: 'allow' });
       for (let i = 0; i < 2; i += 1) {
         const { headers } = await client.get('/').expect(200, { source: 'allow' });
@@ -59,7 +59,7 @@ rules:
     });
 
     test.each([{}, { timeout: '10s' }])(
-      "with 'deny' it is a 503, and no limit was exceeded, %p",
+      "with 'deny' requests are a 503, and onLimited is not called, %p",
       async (waiting) => {
         const onLimited = jest.fn();
         const message = jest.fn();
@@ -76,23 +76,23 @@ rules:
           detail: 'Try again later.',
         });
         expect(headers).not.toHaveProperty('ratelimit');
-        for (const told of [handler, onLimited, message]) expect(told).not.toHaveBeenCalled();
+        for (const callback of [handler, onLimited, message]) expect(callback).not.toHaveBeenCalled();
       },
     );
 
-    test("with 'deny' and throw the framework is handed an error of 503", async () => {
+    test("with 'deny' and throw the framework receives an error of status 503", async () => {
       const { client, handler } = await out({ failurePolicy: 'deny', throw: true });
       await client.get('/').expect(503).expect('Retry-After', '1');
       expect(handler).not.toHaveBeenCalled();
     });
 
-    test('a function may hand on the error, which is a 503 as well', async () => {
+    test('a function that throws the error is a 503 too', async () => {
       const { client, handler } = await out({ failurePolicy: rethrow });
       await client.get('/').expect(503).expect('Retry-After', '1');
       expect(handler).not.toHaveBeenCalled();
     });
 
-    test('a dry run lets pass what is denied for its store', async () => {
+    test("a dry run lets requests pass that 'deny' would deny", async () => {
       const { client } = await out({ failurePolicy: 'deny', dryRun: true, onLimited: () => {} });
       await client.get('/').expect(200);
     });

@@ -3,37 +3,37 @@ import { parseList } from 'structured-headers';
 import { fixedWindow } from '../../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
-/** Names and values of what the limits told. */
-const told = (headers: Record<string, string>) =>
+/** The headers of the limits. */
+const limitHeaders = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => /ratelimit|retry-after/.test(name)));
 
 onEachAdapter(({ start, advance }) => {
   test.each(['draft-11', 'draft-8'] as const)('%s lists an item for each policy', async (standardHeaders) => {
     const client = await start({ limits: [{ name: 'api', policy: hourly(1), standardHeaders }] });
     const first = await client.get('/').expect(200);
-    expect(told(first.headers)).toEqual({
+    expect(limitHeaders(first.headers)).toEqual({
       'ratelimit-policy': '"api";q=1;w=3600',
       ratelimit: '"api";r=0;t=3600',
     });
     await advance('1500ms');
     const denied = await client.get('/').expect(429);
-    expect(told(denied.headers)).toEqual({
+    expect(limitHeaders(denied.headers)).toEqual({
       'ratelimit-policy': '"api";q=1;w=3600',
       ratelimit: '"api";r=0;t=3599',
       'retry-after': '3599',
     });
   });
 
-  test('draft-7 tells the policy that bound in one line', async () => {
+  test('draft-7 has one line for the tightest policy', async () => {
     const policies = { hour: hourly(1), day: fixedWindow({ limit: 9, window: '1d' }) };
     const client = await start({ limits: [{ name: 'api', policies, standardHeaders: 'draft-7' }] });
     const first = await client.get('/').expect(200);
-    expect(told(first.headers)).toEqual({
+    expect(limitHeaders(first.headers)).toEqual({
       'ratelimit-policy': '1;w=3600, 9;w=86400',
       ratelimit: 'limit=1, remaining=0, reset=3600',
     });
     const denied = await client.get('/').expect(429);
-    expect(told(denied.headers)).toEqual({
+    expect(limitHeaders(denied.headers)).toEqual({
       'ratelimit-policy': '1;w=3600, 9;w=86400',
       ratelimit: 'limit=1, remaining=0, reset=3600',
       'retry-after': '3600',
@@ -43,7 +43,7 @@ onEachAdapter(({ start, advance }) => {
   test.each(['draft-6', true] as const)('%s has a header for each number', async (standardHeaders) => {
     const client = await start({ limits: [{ policy: hourly(2), standardHeaders }] });
     const first = await client.get('/').expect(200);
-    expect(told(first.headers)).toEqual({
+    expect(limitHeaders(first.headers)).toEqual({
       'ratelimit-policy': '2;w=3600',
       'ratelimit-limit': '2',
       'ratelimit-remaining': '1',
@@ -60,7 +60,7 @@ onEachAdapter(({ start, advance }) => {
     const { headers } = await client.get('/').expect(200);
     const after = Date.now();
     const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', ...beside];
-    expect(Object.keys(told(headers)).sort()).toEqual(names.sort());
+    expect(Object.keys(limitHeaders(headers)).sort()).toEqual(names.sort());
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     const reset = Number(headers['x-ratelimit-reset']);
     expect(reset).toBeGreaterThanOrEqual(Math.ceil(before / 1000) + 3600);
@@ -68,13 +68,13 @@ onEachAdapter(({ start, advance }) => {
     await client.get('/').expect(429).expect('Retry-After', '3600').expect('X-RateLimit-Remaining', '0');
   });
 
-  test('none but Retry-After when both are off', async () => {
+  test('Retry-After is the only header when both styles are off', async () => {
     const client = await start({ limits: [{ policy: hourly(1), standardHeaders: false }] });
-    expect(told((await client.get('/').expect(200)).headers)).toEqual({});
-    expect(told((await client.get('/').expect(429)).headers)).toEqual({ 'retry-after': '3600' });
+    expect(limitHeaders((await client.get('/').expect(200)).headers)).toEqual({});
+    expect(limitHeaders((await client.get('/').expect(429)).headers)).toEqual({ 'retry-after': '3600' });
   });
 
-  test('pk is the same for one key and another for another', async () => {
+  test('pk is the same for one key and differs between keys', async () => {
     const client = await start({
       limits: [{ name: 'api', policy: hourly(9), key: "#{headers['x-key']}", partitionKey: true }],
     });
@@ -118,7 +118,7 @@ onEachAdapter(({ start, advance }) => {
     expect(all).toBe(again);
   });
 
-  test('limits of one style share its headers: they show the tighter one', async () => {
+  test('limits of one style share its headers, which show the tightest limit', async () => {
     const client = await start({
       limits: [
         { name: 'wide', policy: hourly(9), standardHeaders: 'draft-6' },
@@ -127,7 +127,7 @@ onEachAdapter(({ start, advance }) => {
       ],
     });
     const { headers } = await client.get('/').expect(200);
-    expect(told(headers)).toEqual({
+    expect(limitHeaders(headers)).toEqual({
       'ratelimit-policy': '9;w=3600, 2;w=3600, 5;w=3600',
       'ratelimit-limit': '2',
       'ratelimit-remaining': '1',

@@ -32,7 +32,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     await released();
   });
 
-  test('also when the handler throws, and when a later limit denies', async () => {
+  test('a request releases its permit when the handler throws, and when a later limit denies', async () => {
     let fails = true;
     const client = await start({
       limits: [
@@ -53,7 +53,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     await released();
   });
 
-  test('also when the client is gone before there is an answer', async () => {
+  test('a request releases its permit when the client leaves before the response', async () => {
     const { open, reached, pass } = gate();
     await start({ limits: [{ limiter, limitType: 'METHOD' }], handler: pass });
     const { leave } = visitor(url());
@@ -64,7 +64,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     open();
   });
 
-  test('also when the client was gone before the request was let through', async () => {
+  test('a request releases its permit when the client left before the request was admitted', async () => {
     const { open, reached, pass } = gate();
     let admitted = 0;
     const keyGenerator = async (request: unknown) => {
@@ -83,7 +83,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     await released();
   });
 
-  test('requests of one connection hold one after the other', async () => {
+  test('requests of one connection hold the permit one after the other', async () => {
     await start({ limits: [{ limiter, limitType: 'METHOD' }] });
     const client = new RawClient(url());
     for (let i = 1; i <= 3; i += 1) {
@@ -94,7 +94,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     client.leave();
   });
 
-  test('a policy for each request is released by the limiter that took it', async () => {
+  test('a permit is released under the policy of its own request', async () => {
     const { open, reached, pass } = gate();
     const limits = [
       {
@@ -117,7 +117,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, elsewhere, headerOf, socketOf }
     await eventually(async () => (await client.get('/').set('x-limit', '1')).status === 200);
   });
 
-  test('a call that waits elsewhere gets the permit', async () => {
+  test('a call that waits in another process gets the permit', async () => {
     const there = elsewhere('busy');
     const other = new RateLimiter({ ...there, policy });
     const { open, reached, pass } = gate();

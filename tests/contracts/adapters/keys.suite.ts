@@ -12,13 +12,13 @@ onEachAdapter(({ start, needs, headerOf }) => {
     await from('spoofed, 192.0.2.1').expect(429);
   });
 
-  test('an address from a proxy that is not trusted changes nothing', async () => {
+  test('X-Forwarded-For of an untrusted proxy changes nothing', async () => {
     const client = await start({ limits: [{ policy: hourly(1), validate: false }] });
     await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
     await client.get('/').set('X-Forwarded-For', '192.0.2.2').expect(429);
   });
 
-  test('counts by a key expression; what is missing or no plain value is a 400', async () => {
+  test('counts by a key expression, and a missing or complex value is a 400', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{query.phone}' }] });
     await client.get('/?phone=1').expect(200);
     await client.get('/?phone=2').expect(200);
@@ -54,7 +54,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
   });
 
   needs('trustProxy')(
-    'a list of keys counts by the first that the request has, and a user never shares the count of an address',
+    'a list of keys counts by the first key that the request has, and a user never shares the count of an address',
     async () => {
       const client = await start({
         trustProxy: true,
@@ -82,14 +82,14 @@ onEachAdapter(({ start, needs, headerOf }) => {
     await client.get('/').expect(400);
   });
 
-  test('METHOD counts all together', async () => {
+  test('METHOD counts all requests together', async () => {
     const client = await start({ limits: [{ policy: hourly(2), limitType: 'METHOD' }] });
     await client.get('/a').set('x-user', 'ann').expect(200);
     await client.post('/b').set('x-user', 'bob').expect(200);
     await client.get('/c').expect(429);
   });
 
-  test('calls keyGenerator, cost and skip with what the framework gives', async () => {
+  test("calls keyGenerator, cost and skip with the framework's own arguments", async () => {
     const client = await start({
       limits: [
         {

@@ -5,7 +5,7 @@ import { hourly, onEachAdapter } from './on-each-framework.js';
 onEachAdapter(({ start, place, limiter, headerOf }) => {
   const limits = { perIp: { policy: hourly(3) }, perAccount: { policy: hourly(2), key: '#{body.account}' } };
 
-  test('what a request holds in one of them comes back, what it spent in another does not', async () => {
+  test('a request returns the permits that it holds in one limit, and keeps those spent in another', async () => {
     const each = {
       atOnce: { policy: concurrency({ limit: 1, lease: '1h' }), limitType: 'METHOD' as const },
       perUser: { policy: hourly(2), limitType: 'USER' as const },
@@ -19,7 +19,7 @@ onEachAdapter(({ start, place, limiter, headerOf }) => {
     await client.get('/').set('x-user', 'bob').expect(200);
   });
 
-  test('counts in the place it was given, by the names of limit and limiter', async () => {
+  test('counts in the given store, by the names of the limit and its part', async () => {
     const client = await start({ limits: [{ ...place('login'), limits }] });
     await client.post('/').send({ account: 'ann' }).expect(200);
     const perAccount = limiter('login.perAccount', limits.perAccount.policy);
@@ -29,7 +29,7 @@ onEachAdapter(({ start, place, limiter, headerOf }) => {
     expect(headers.ratelimit).toMatch(/"login\.perAccount";r=1;/);
   });
 
-  test('a CombinedLimiter of ours can be given', async () => {
+  test('counts by a CombinedLimiter that is passed in, and answers 503 when it is closed', async () => {
     const perUser = limiter('perUser', hourly(1));
     const all = limiter('all', hourly(2));
     const both = new CombinedLimiter({ perUser, all }, { name: 'both' });
@@ -47,7 +47,7 @@ onEachAdapter(({ start, place, limiter, headerOf }) => {
     await get('eve').expect(503);
   });
 
-  test('what failed is given back to all of them', async () => {
+  test('a failed request is refunded in all limits', async () => {
     const client = await start({
       limits: [
         {

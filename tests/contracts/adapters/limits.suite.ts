@@ -9,7 +9,7 @@ onEachAdapter(({ start, advance, needs }) => {
     everybody: { policy: fixedWindow({ limit: 4, window: '1d' }), limitType: 'METHOD' as const },
   };
 
-  needs('trustProxy')('each has a key of its own, and its item in the headers', async () => {
+  needs('trustProxy')('each limit has its own key, and its item in the headers', async () => {
     const client = await start({ trustProxy: true, limits: [{ name: 'login', limits }] });
     const login = (address: string, account: string) =>
       client.post('/').set('X-Forwarded-For', address).send({ account });
@@ -67,7 +67,7 @@ onEachAdapter(({ start, advance, needs }) => {
     await login('192.0.2.4', 'dan').expect(429).expect('Retry-After', '86400');
   });
 
-  needs('trustProxy')('what one denies takes nothing from the others', async () => {
+  needs('trustProxy')('a denial by one limit takes nothing from the others', async () => {
     const client = await start({ trustProxy: true, limits: [{ name: 'login', limits }] });
     const login = (address: string, account: string) =>
       client.post('/').set('X-Forwarded-For', address).send({ account });
@@ -93,7 +93,7 @@ onEachAdapter(({ start, advance, needs }) => {
     expect(left(again.headers)).toEqual({ 'login.perIp': 2, 'login.perAccount': 0, 'login.everybody': 1 });
   });
 
-  test('a key that is missing in one of them is a 400 and takes nothing', async () => {
+  test('a request without the key of one limit is a 400 and takes nothing', async () => {
     const client = await start({ limits: [{ name: 'login', limits }] });
     for (const body of [{}, { account: null }, { account: ['ann'] }, { account: {} }]) {
       await client.post('/').send(body).expect(400);
@@ -102,7 +102,7 @@ onEachAdapter(({ start, advance, needs }) => {
     expect(headers.ratelimit).toMatch(/^"login\.perIp";r=2;.*"login\.everybody";r=3;/);
   });
 
-  test('one of them may have several policies, and costs go by the names of the limits', async () => {
+  test('a limit can have several policies, and costs have the names of the limits', async () => {
     const client = await start({
       limits: [
         {

@@ -19,7 +19,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     }
   });
 
-  needs('trustProxy')('those of the denyList are answered with 403, and take nothing', async () => {
+  needs('trustProxy')('addresses and ranges of the denyList are answered with 403, and take nothing', async () => {
     const handler = jest.fn(() => ({ ok: true }));
     const client = await start({
       trustProxy: true,
@@ -44,7 +44,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     await from(unlisted[0]!).expect(429);
   });
 
-  test('keys are listed as they are', async () => {
+  test('lists match keys literally', async () => {
     const client = await start({
       limits: [
         { policy: hourly(1), key: '#{query.phone}', allowList: ['110', '[a]'], denyList: ['666', 'eve'] },
@@ -57,7 +57,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     await client.get('/?phone=1').expect(429);
   });
 
-  test('an array in the query is no key, and matches no entry', async () => {
+  test('an array in the query is a 400, and matches no entry of a list', async () => {
     const handler = jest.fn(() => ({}));
     const client = await start({
       limits: [{ policy: hourly(1), key: '#{query.phone}', allowList: ['110'], denyList: ['666'] }],
@@ -75,7 +75,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('nor is one that a key generator gives', async () => {
+  test('an array that a keyGenerator returns is a 500, and matches no entry of a list', async () => {
     const handler = jest.fn(() => ({}));
     const keyGenerator = (request: unknown) => [headerOf(request, 'x-key')];
     const limits = [
@@ -93,7 +93,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('functions say it for each request, also later', async () => {
+  test('a function decides for each request, also asynchronously', async () => {
     const client = await start({
       limits: [
         {
@@ -111,7 +111,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     await get({ 'x-bot': 'yes', 'x-vip': 'yes' }).expect(403);
   });
 
-  test('functions get the key last, or an empty text if there is none', async () => {
+  test('a function receives the key as its last argument, or an empty text without a key', async () => {
     const keys: unknown[] = [];
     const allowList = (...args: readonly unknown[]) => {
       keys.push(args.at(-1));
@@ -124,7 +124,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     expect(keys).toEqual(['ann', 'ann', 'bob', 'bob', '']);
   });
 
-  test('a list that fails is an error, not an unlimited request', async () => {
+  test('a list function that rejects is a 500, not an unlimited request', async () => {
     const handler = jest.fn(() => ({}));
     const fails = () => Promise.reject(new Error('no list'));
     const client = await start({
@@ -135,7 +135,7 @@ onEachAdapter(({ start, needs, headerOf }) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('who is listed needs no key', async () => {
+  test('an address of the allowList needs no key', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), limitType: 'USER', allowList: ['127.0.0.1', '::1'] }],
     });

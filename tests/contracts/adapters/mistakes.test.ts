@@ -4,19 +4,19 @@ import { hourly, onEachAdapter } from './on-each-framework.js';
 const INTERNALS = /#\{|template|undefined|keyGenerator|option|finite|bigint/;
 
 /** Warnings that this process has emitted, because each is emitted once. */
-const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
+const emitted = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 
 onEachAdapter(
   ({ start, methodOf, headerOf }) => {
     let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
     beforeEach(() => {
-      given.clear();
+      emitted.clear();
       warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {}) as never;
     });
     afterEach(() => warnings.mockRestore());
 
     test.each([undefined, null, '', Number.NaN, ['a'], {}])(
-      'a keyGenerator that returns %p is a server error (500)',
+      'a keyGenerator that returns %p is a 500 with a warning',
       async (key) => {
         const client = await start({
           limits: [{ policy: hourly(1), keyGenerator: () => key as never }],
@@ -34,15 +34,15 @@ onEachAdapter(
 
     test.each([
       ['at once', () => undefined],
-      ['later', async () => undefined],
-    ])('a user option without a result (%s) is a server error (500)', async (_, user) => {
+      ['asynchronously', async () => undefined],
+    ])('a user function that returns nothing (%s) is a 500', async (_, user) => {
       const limits = [{ policy: hourly(1), limitType: 'USER' as const, user }];
       const client = await start({ limits, errors: 'adapter' });
       const { text } = await client.get('/').expect(500);
       expect(text).not.toMatch(INTERNALS);
     });
 
-    test('the user option may return a promise, whose error fails the request', async () => {
+    test('a user function may be asynchronous, and its error fails the request', async () => {
       const user = async (request: unknown) => {
         const who = headerOf(request, 'x-who');
         if (who === undefined) throw new Error('the directory is down');
@@ -55,7 +55,7 @@ onEachAdapter(
       await client.get('/').expect(500);
     });
 
-    test('a value missing from the request is a 400 that names only the field', async () => {
+    test('a request without the value of a key is a 400 that names only the field', async () => {
       const client = await start({
         limits: [
           {

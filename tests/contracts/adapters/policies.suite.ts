@@ -9,7 +9,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
       perDay: fixedWindow({ limit: 2, window: '1d' }),
     };
 
-    test('each is an item of its own, and a problem names those that denied', async () => {
+    test('each policy has its item in the headers, and a problem names the policies that denied', async () => {
       const client = await start({ limits: [{ name: 'api', policies }] });
       const first = await client.get('/').expect(200);
       expect(parseList(first.headers['ratelimit-policy']!)).toEqual([
@@ -56,7 +56,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
       expect(await violated('79200')).toEqual(['api.perDay']);
     });
 
-    test('a cost by policy', async () => {
+    test('a cost function returns a cost for each policy', async () => {
       const client = await start({
         limits: [{ policies, name: 'api', cost: () => ({ burst: 0, perDay: 2 }) }],
       });
@@ -68,7 +68,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
     const plans = { free: hourly(2), premium: hourly(4) };
     const planOf = (request: unknown) => plans[headerOf(request, 'x-plan') as keyof typeof plans];
 
-    test('judges by its numbers what counts in one place: an upgrade keeps what was used', async () => {
+    test('applies to the same count: an upgrade keeps used permits', async () => {
       const client = await start({
         limits: [{ name: 'api', policy: planOf, limitType: 'USER' }],
       });
@@ -91,7 +91,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
       await get('ann', 'free').expect(200).expect('RateLimit', '"api";r=1;t=3600');
     });
 
-    test('gets the key as its last argument', async () => {
+    test('receives the key as its last argument', async () => {
       const policy = (...args: readonly unknown[]) => hourly(args.at(-1) === 'ann' ? 2 : 1);
       const client = await start({ limits: [{ policy, limitType: 'USER' }] });
       const get = (user: string) => client.get('/').set('x-user', user);
@@ -99,7 +99,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
       for (const user of ['ann', 'bob']) await get(user).expect(429);
     });
 
-    test('may come later', async () => {
+    test('may be asynchronous', async () => {
       const policy = async (request: unknown) => planOf(request);
       const client = await start({ limits: [{ policy }] });
       for (const plan of ['free', 'premium', 'premium', 'premium']) {
@@ -109,7 +109,7 @@ onEachAdapter(({ start, advance, headerOf }) => {
       await client.get('/').set('x-plan', 'gold').expect(500);
     });
 
-    test('several of them', async () => {
+    test('may be several policies', async () => {
       const policies = (request: unknown) => ({
         plan: planOf(request),
         day: fixedWindow({ limit: 100, window: '1d' }),

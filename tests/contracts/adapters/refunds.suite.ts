@@ -2,11 +2,11 @@ import { eventually, gate, visitor } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
-  /** How many are left, when that many are: what is given back comes back after the response. */
+  /** Resolves when this number of permits is left: refunds follow the response. */
   const leaves = (limiter: ReturnType<typeof limiterOf>, remaining: number) =>
     eventually(async () => (await limiter.peek('all')).remaining === remaining);
 
-  test('skipSuccessfulRequests gives back what a success took, and nothing else', async () => {
+  test('skipSuccessfulRequests refunds successful requests only', async () => {
     const limiter = limiterOf('logins', hourly(3));
     let code = 0;
     const client = await start({
@@ -26,7 +26,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     await client.get('/').expect(code);
   });
 
-  test('skipFailedRequests gives back what failed, thrown or answered', async () => {
+  test('skipFailedRequests refunds requests that failed with an error or a status', async () => {
     const limiter = limiterOf('orders', hourly(2));
     let work = (): unknown => ({});
     const client = await start({
@@ -45,7 +45,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     await leaves(limiter, 2);
   });
 
-  test('and what a later limit denied', async () => {
+  test('skipFailedRequests refunds requests that a later limit denies', async () => {
     const limiter = limiterOf('outer', hourly(9));
     const client = await start({
       limits: [
@@ -58,7 +58,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     await leaves(limiter, 8);
   });
 
-  test('a denial gives nothing back: it took nothing', async () => {
+  test('skipFailedRequests refunds nothing for a denial, which took nothing', async () => {
     const limiter = limiterOf('orders', hourly(1));
     const client = await start({ limits: [{ limiter, limitType: 'METHOD', skipFailedRequests: true }] });
     await client.get('/').expect(200);
@@ -66,7 +66,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     expect(await limiter.peek('all')).toMatchObject({ remaining: 0 });
   });
 
-  test('skipFailedRequests gives the permit back when the client goes away', async () => {
+  test('skipFailedRequests refunds a request whose client leaves', async () => {
     const limiter = limiterOf('orders', hourly(1));
     const { open, reached, pass } = gate();
     await start({ limits: [{ limiter, limitType: 'METHOD', skipFailedRequests: true }], handler: pass });
@@ -78,7 +78,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     open();
   });
 
-  test('skipSuccessfulRequests does not: its client got no answer', async () => {
+  test('skipSuccessfulRequests does not refund a request whose client leaves', async () => {
     const limiter = limiterOf('logins', hourly(2));
     const { open, reached, pass } = gate();
     let handler = pass;
@@ -95,7 +95,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, headerOf }) => {
     open();
   });
 
-  test('requestWasSuccessful says what success is', async () => {
+  test('requestWasSuccessful decides which requests are successful', async () => {
     const limiter = limiterOf('logins', hourly(2));
     const client = await start({
       limits: [

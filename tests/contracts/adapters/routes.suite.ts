@@ -3,7 +3,7 @@ import { request as ask } from 'node:http';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
-  test('HEAD counts with GET, and is answered without a body', async () => {
+  test('HEAD counts with GET, and its response has no body', async () => {
     const client = await start({ scopes: [{ at: '/api', routes: { '/one': [{ policy: hourly(2) }] } }] });
     await client.get('/api/one').expect(200);
     await client.head('/api/one').expect(200).expect('RateLimit', '"default";r=0;t=3600');
@@ -12,7 +12,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.get('/api/one').expect(429);
   });
 
-  test('every method counts, OPTIONS too', async () => {
+  test('requests of every method count, also of OPTIONS', async () => {
     const client = await start({ limits: [{ policy: hourly(4) }] });
     await client.options('/').expect(200);
     await client.put('/').expect(200);
@@ -21,7 +21,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.options('/').expect(429).expect('Retry-After', '3600');
   });
 
-  test('skip can let the preflights of CORS through', async () => {
+  test('skip can exempt CORS preflights', async () => {
     const skip = (request: unknown) =>
       methodOf(request) === 'OPTIONS' && headerOf(request, 'access-control-request-method') !== undefined;
     const client = await start({ limits: [{ policy: hourly(1), skip }] });
@@ -34,7 +34,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.options('/').expect(429);
   });
 
-  test('the limit of a router is for its routes only', async () => {
+  test('the limit of a router applies to its routes only', async () => {
     const client = await start({
       scopes: [{ at: '/api', limits: [{ policy: hourly(2) }], routes: { '/one': [], '/two': [] } }],
     });
@@ -45,7 +45,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     expect(outside.headers).not.toHaveProperty('ratelimit');
   });
 
-  test('one limit on several routers is one count', async () => {
+  test('one limit on several routers has one count', async () => {
     const limits = [{ limiter: limiter('shared', hourly(2)) }];
     const client = await start({
       scopes: [
@@ -59,7 +59,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.get('/v2/x').expect(429);
   });
 
-  test('several limits on one route share the headers; the first that denies answers', async () => {
+  test('several limits of a route share the headers, and the first that denies answers', async () => {
     const client = await start({
       limits: [{ name: 'all', policy: hourly(9) }],
       scopes: [
@@ -111,7 +111,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.get('/users/__proto__').expect(429);
   });
 
-  test('a key with an unknown route parameter is a server error (500)', async () => {
+  test('a key with an unknown route parameter is a 500', async () => {
     const client = await start({ limits: [{ policy: hourly(1), key: '#{params.id}', validate: false }] });
     await client.get('/users/1').expect(500);
   });
@@ -126,8 +126,8 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     '/users/1/?a',
   ])('%s does not evade a limit by #{path}', async (path) => {
     await start({ limits: [{ policy: hourly(1), key: '#{path}' }] });
-    const status = async (of: string) => {
-      const request = ask(url(), { path: of }).end();
+    const status = async (target: string) => {
+      const request = ask(url(), { path: target }).end();
       const [{ statusCode }] = await once(request, 'response');
       return statusCode;
     };
@@ -152,7 +152,7 @@ onEachAdapter(({ start, url, limiter, methodOf, headerOf }) => {
     await client.get('/api/orders/2').expect(429);
   });
 
-  test('a path of another form is a path', async () => {
+  test('repeated slashes are one, and a malformed path is no 500', async () => {
     await start({ limits: [{ policy: hourly(1), key: '#{path}' }] });
     const status = async (path: string) => {
       const request = ask(url(), { path }).end();

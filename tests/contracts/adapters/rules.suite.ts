@@ -41,7 +41,7 @@ onEachAdapter(
       return { rules, client, post };
     };
 
-    test('rules that match are decided together, and a rule that denies takes nothing from the others', async () => {
+    test('matching rules make one decision, and a rule that denies takes nothing from the others', async () => {
       const { client, post, rules } = await serve();
       const { headers } = await post('/v1/a/orders', 'ann').expect(200);
       expect(headers.ratelimit).toBe(
@@ -66,7 +66,7 @@ onEachAdapter(
       }
     });
 
-    test('a key that the client did not send is a 400, and a user that is missing a 500', async () => {
+    test('a key that the client did not send is a 400, and a missing user a 500', async () => {
       const rules = rulesOf(`
 rules:
   - name: phone
@@ -133,7 +133,7 @@ rules:
       },
     );
 
-    test('a rule that does not count successes gives back its own permits only', async () => {
+    test('a rule with skipSuccessfulRequests refunds its own permits only', async () => {
       const rules = rulesOf(`
 hashTag: a
 rules:
@@ -174,7 +174,7 @@ rules:
       await leaves(1, 9, 1, 1);
     });
 
-    test('a rule waits up to its own timeout, of several rules up to the shortest', async () => {
+    test('a request waits up to the timeout of its rule, with several rules up to the shortest', async () => {
       const rules = rulesOf(`
 hashTag: a
 rules:
@@ -230,24 +230,24 @@ rules:
       }
     });
 
-    test('skip, lists, message, statusCode and dryRun are as with a policy', async () => {
+    test('lists, message, statusCode and dryRun work as with a policy', async () => {
       const { post } = await serve({ denyList: ['mallory'], allowList: ['root'] });
       await post('/v1/a', 'mallory').expect(403);
       for (let i = 0; i < 4; i += 1) await post('/v1/a', 'root').expect(200);
       await post('/v1/health', 'mallory').expect(200); // it has no key there
-      const told: unknown[] = [];
-      const dry = await serve({ dryRun: true, onLimited: (...all: unknown[]) => told.push(all.at(-1)) });
+      const denials: unknown[] = [];
+      const dry = await serve({ dryRun: true, onLimited: (...all: unknown[]) => denials.push(all.at(-1)) });
       for (let i = 0; i < 3; i += 1) {
         const { headers } = await dry.post('/v1/b', 'ann').expect(200);
         expect(headers).not.toHaveProperty('ratelimit');
       }
-      expect(told).toMatchObject([{ name: 'shop', policy: 'perUser', allowed: false }]);
+      expect(denials).toMatchObject([{ name: 'shop', policy: 'perUser', allowed: false }]);
       const own = await serve({ message: 'wait', statusCode: 499 });
       for (let i = 0; i < 3; i += 1) await own.post('/v1/a/orders', `user-${i}`).expect(200);
       await own.post('/v1/a/orders', 'eve').expect(499, 'wait');
     });
 
-    test('rules change between two requests, and the count stays', async () => {
+    test('rules can change between two requests, and the count stays', async () => {
       const { rules, post } = await serve();
       await post('/v1/a', 'ann').expect(200);
       await post('/v1/a', 'ann').expect(200);
@@ -257,7 +257,7 @@ rules:
       expect(headers.ratelimit).toBe('"shop.perUser";r=1;t=3600');
     });
 
-    test('requests that do not count are refunded, also by the rules that apply to them together', async () => {
+    test('requests that do not count are refunded in all their rules', async () => {
       const { rules, post } = await serve({ skipSuccessfulRequests: true });
       for (let i = 0; i < 4; i += 1) await post('/v1/a/orders', 'ann').expect(200);
       expect(await rules.limiters.perUser!.peek('ann')).toMatchObject({ remaining: 2 });

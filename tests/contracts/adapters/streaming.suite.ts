@@ -18,7 +18,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     return { limiter, stream, client };
   };
 
-  test('the headers are there before the first byte of a stream', async () => {
+  test('the headers are sent before the first byte of a stream', async () => {
     const stream = new PassThrough();
     await start({ limits: [{ policy: hourly(2) }], handler: () => stream });
     const client = new RawClient(url());
@@ -42,21 +42,21 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     client.leave();
   });
 
-  test('or until the client leaves in the middle of it', async () => {
+  test('a permit is held until the client leaves in the middle of a stream', async () => {
     const { limiter, stream, client } = await held();
     client.leave();
     await limiter.release(await limiter.acquire('all'));
     stream.destroy();
   });
 
-  test('or until the stream breaks', async () => {
+  test('a permit is held until the stream breaks', async () => {
     const { limiter, stream, client } = await held();
     stream.destroy(new Error('the disk is gone'));
     await client.closed();
     await limiter.release(await limiter.acquire('all'));
   });
 
-  test('a stream that broke has failed, one that ended has not', async () => {
+  test('a stream that breaks is a failed request, a stream that ends is not', async () => {
     const limiter = limiterOf('api', hourly(2));
     let stream = new PassThrough();
     await start({

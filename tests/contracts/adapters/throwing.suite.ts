@@ -1,7 +1,7 @@
 import type { Errors } from './frameworks/framework.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
-const told = {
+const limitHeaders = {
   ratelimit: '"all";r=7;t=3600, "api";r=0;t=3600',
   'ratelimit-policy': '"all";q=9;w=3600, "api";q=1;w=3600',
   'retry-after': '3600',
@@ -14,25 +14,25 @@ onEachAdapter(({ start, limiter }) => {
   ];
 
   test.each<Errors>(['framework', 'adapter', 'own'])(
-    'what is thrown is answered by the %s, with the headers of all limits',
+    'a thrown denial that the %s answers has the headers of all limits',
     async (errors) => {
       const handler = jest.fn(() => ({}));
       const client = await start({ limits, errors, handler });
       await client.get('/').expect(200);
       const { headers } = await client.get('/').expect(429);
-      expect(headers).toMatchObject(told);
+      expect(headers).toMatchObject(limitHeaders);
       expect(handler).toHaveBeenCalledTimes(1);
     },
   );
 
-  test('an error handler of the service knows it by its code', async () => {
+  test('an error handler recognizes a denial by its code', async () => {
     const client = await start({ limits, errors: 'own' });
     await client.get('/').expect(200);
     await client.get('/').expect(429, { caught: 'SLUICE_RATE_LIMIT_EXCEEDED' });
   });
 
   test.each<Errors>(['framework', 'adapter', 'own'])(
-    'the status and the style of the headers are those of the limit (%s)',
+    'a thrown denial has the status and the header style of its limit (%s)',
     async (errors) => {
       const client = await start({
         limits: [
@@ -61,7 +61,7 @@ onEachAdapter(({ start, limiter }) => {
   );
 
   test.each<Errors>(['framework', 'adapter', 'own'])(
-    'with no headers it has none but Retry-After (%s)',
+    'without standardHeaders a thrown denial has Retry-After only (%s)',
     async (errors) => {
       const client = await start({
         limits: [{ policy: hourly(1), throw: true, standardHeaders: false }],
@@ -73,7 +73,7 @@ onEachAdapter(({ start, limiter }) => {
     },
   );
 
-  test('who is on the denyList is thrown as 403', async () => {
+  test('a request on the denyList throws an error of status 403', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), throw: true, denyList: () => true }],
       errors: 'own',
@@ -91,7 +91,7 @@ onEachAdapter(({ start, limiter }) => {
     await client.get('/').expect(500).expect('RateLimit', '"all";r=8;t=3600');
   });
 
-  test('what a handler throws has its own headers beside those of the limits', async () => {
+  test('an error of a handler keeps its own headers beside those of the limits', async () => {
     const client = await start({
       limits: [{ name: 'all', policy: hourly(9) }],
       errors: 'adapter',
@@ -102,7 +102,7 @@ onEachAdapter(({ start, limiter }) => {
     await client.get('/').expect(429).expect('Retry-After', '7').expect('RateLimit', '"all";r=8;t=3600');
   });
 
-  test('a denial of a limiter in the handler adds its own to the lists', async () => {
+  test('a denial of a limiter in the handler adds its items to the headers', async () => {
     const inner = limiter('inner', hourly(1));
     const client = await start({
       limits: [{ name: 'all', policy: hourly(9) }],

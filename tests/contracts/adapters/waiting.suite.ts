@@ -3,7 +3,7 @@ import { eventually, gate, visitor } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
-  test('a request waits for its turn up to the timeout', async () => {
+  test('a request waits for its permits up to the timeout', async () => {
     const handler = jest.fn(() => ({ ok: true }));
     const client = await start({ limits: [{ policy: hourly(1), timeout: '1h' }], handler });
     await client.get('/').expect(200);
@@ -20,7 +20,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('who would wait longer is denied at once', async () => {
+  test('a request that would wait longer is denied at once', async () => {
     const client = await start({ limits: [{ policy: hourly(1), timeout: '59m' }] });
     await client.get('/').expect(200);
     await client
@@ -30,7 +30,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
       .expect('RateLimit', '"default";r=0;t=3600');
   });
 
-  test('waiting calls go in the order in which they came', async () => {
+  test('waiting requests pass in the order in which they arrived', async () => {
     const order: unknown[] = [];
     const client = await start({
       limits: [
@@ -54,7 +54,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     expect(await Promise.all(waiting)).toEqual([200, 200, 200]);
   });
 
-  test('a limiter that is closed meanwhile is a server that shuts down: 503', async () => {
+  test('a waiting request is a 503 when its limiter closes', async () => {
     const limiter = limiterOf('closing', hourly(1));
     const client = await start({ limits: [{ limiter, timeout: '2h' }] });
     await client.get('/').expect(200);
@@ -64,7 +64,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     expect(await waiting).toBe(503);
   });
 
-  test('when the client leaves, the handler is never called and the booking is given back', async () => {
+  test('a client that leaves while it waits returns its booking, and the handler is not called', async () => {
     const handler = jest.fn(() => ({ ok: true }));
     const limiter = limiterOf('api', hourly(1));
     const limits = [{ limiter, limitType: 'METHOD' as const, timeout: '2h' }];
@@ -85,7 +85,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('also when it waits for what another holds', async () => {
+  test('a client that leaves while it waits for a held permit leaves the queue', async () => {
     const limiter = limiterOf('busy', concurrency({ limit: 1, lease: '1h' }));
     const { open, reached, pass } = gate();
     const handler = jest.fn(pass);
@@ -112,7 +112,7 @@ onEachAdapter(({ start, url, limiter: limiterOf, advance, asleep }) => {
     await limiter.release(await limiter.acquire('all'));
   });
 
-  test('a release wakes a waiting call', async () => {
+  test('a release admits a waiting request', async () => {
     const limiter = limiterOf('busy', concurrency({ limit: 1, lease: '1h' }));
     const held = await limiter.acquire('all');
     const client = await start({ limits: [{ limiter, limitType: 'METHOD', timeout: '30m' }] });

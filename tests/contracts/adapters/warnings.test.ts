@@ -1,21 +1,21 @@
 import { eventually } from './clients.js';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
-/** What was warned of in this process, for it is once each. */
-const given = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
+/** Warnings that this process has emitted, because each is emitted once. */
+const emitted = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 
 onEachAdapter(
   ({ start, place, needs, headerOf }) => {
     let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
     beforeEach(() => {
-      given.clear();
+      emitted.clear();
       warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {}) as never;
     });
     afterEach(() => warnings.mockRestore());
 
     const codes = () => warnings.mock.calls.map(([, { code }]) => code);
 
-    needs('trustProxy')('a framework that trusts every X-Forwarded-For gives one warning', async () => {
+    needs('trustProxy')('a framework that trusts every X-Forwarded-For causes one warning', async () => {
       const client = await start({ trustProxy: 'all', limits: [{ policy: hourly(9) }] });
       for (const address of ['192.0.2.1', '192.0.2.2']) {
         await client.get('/').set('X-Forwarded-For', address).expect(200);
@@ -24,7 +24,7 @@ onEachAdapter(
       expect(warnings.mock.calls[0]![0]).toContain("Trust only your proxies' addresses");
     });
 
-    test('a framework that trusts no proxy, but seems to have one, gives a warning', async () => {
+    test('X-Forwarded-For in a framework that trusts no proxy causes a warning', async () => {
       const client = await start({ limits: [{ policy: hourly(9) }] });
       await client.get('/').expect(200);
       expect(codes()).toEqual([]);
@@ -33,14 +33,14 @@ onEachAdapter(
       expect(codes()).toEqual(['SLUICE_FORWARDED_UNTRUSTED']);
     });
 
-    needs('trustProxy')('who trusts one proxy is not', async () => {
+    needs('trustProxy')('a framework that trusts one proxy causes no warning', async () => {
       const client = await start({ trustProxy: true, limits: [{ policy: hourly(9) }] });
       await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
       await client.get('/').set('Forwarded', 'for=192.0.2.1').expect(200);
       expect(codes()).toEqual([]);
     });
 
-    test('nor who limits by other things than addresses', async () => {
+    test('limits that do not count by address cause no warning about proxies', async () => {
       const client = await start({
         limits: [
           { name: 'user', policy: hourly(9), limitType: 'USER' },
@@ -51,7 +51,7 @@ onEachAdapter(
       expect(codes()).toEqual([]);
     });
 
-    test('a limit that counts a request twice warns, and denies no earlier than it says', async () => {
+    test('a limit that counts a request twice causes a warning, and denies when its count says so', async () => {
       const limit = { ...place('twice'), policy: hourly(4) };
       const client = await start({ limits: [limit, limit] });
       await client.get('/').expect(200);
@@ -60,7 +60,7 @@ onEachAdapter(
       expect(codes()).toEqual(['SLUICE_COUNTED_TWICE']);
     });
 
-    test('two limits with a name each, or a key each, count no request twice', async () => {
+    test('limits that differ in name or key cause no warning', async () => {
       const client = await start({
         limits: [
           { name: 'one', policy: hourly(9) },
@@ -73,7 +73,7 @@ onEachAdapter(
       expect(codes()).toEqual([]);
     });
 
-    test('nor does one that is on two routers', async () => {
+    test('a limit on two routers causes no warning', async () => {
       const limits = [{ ...place('shared'), policy: hourly(9) }];
       const client = await start({
         scopes: [
@@ -86,14 +86,14 @@ onEachAdapter(
       expect(codes()).toEqual([]);
     });
 
-    test('a whole IPv6 address for a key causes a warning', async () => {
+    test('a key that is a whole IPv6 address causes a warning', async () => {
       const keyGenerator = (request: unknown) => String(headerOf(request, 'x-key'));
       const client = await start({ limits: [{ policy: hourly(9), keyGenerator }] });
       await client.get('/').set('x-key', '2001:db8::1').expect(200);
       expect(codes()).toEqual(['SLUICE_IPV6_KEY']);
     });
 
-    test('permits that could not be refunded cause a warning, and stay taken', async () => {
+    test('a failed refund causes a warning, and its permits stay taken', async () => {
       const requestWasSuccessful = () => Promise.reject(new Error('who knows'));
       const limits = [{ policy: hourly(1), skipSuccessfulRequests: true, requestWasSuccessful }];
       const client = await start({ limits });
@@ -102,14 +102,14 @@ onEachAdapter(
       await client.get('/').expect(429);
     });
 
-    test('a dry run that could not decide causes a warning', async () => {
+    test('a dry run that fails causes a warning', async () => {
       const limits = [{ policy: hourly(1), limitType: 'USER' as const, dryRun: true, onLimited: () => {} }];
       const client = await start({ limits });
       await client.get('/').expect(200);
       expect(codes()).toEqual(['SLUICE_DRY_RUN_FAILED']);
     });
 
-    needs('trustProxy')('validate: false keeps quiet', async () => {
+    needs('trustProxy')('validate: false turns these warnings off', async () => {
       const limit = { ...place('twice'), policy: hourly(9), validate: false };
       const client = await start({ trustProxy: 'all', limits: [limit, limit] });
       await client.get('/').set('X-Forwarded-For', '192.0.2.1').expect(200);
