@@ -6,9 +6,13 @@ import type Router from '@koa/router';
 import type express from 'express';
 import type fastify from 'fastify';
 import type Koa from 'koa';
+import { serveExpress } from '../contracts/adapters/frameworks/express.js';
+import { serveFastify } from '../contracts/adapters/frameworks/fastify.js';
+import type { Framework } from '../contracts/adapters/frameworks/framework.js';
+import { serveKoa } from '../contracts/adapters/frameworks/koa.js';
 import { withLock } from '../support/redis/lock.js';
 import { run } from '../support/run.js';
-import { reached, type Served, serveExpress, serveFastify, serveKoa } from './request-targets.js';
+import { reached, serveTargets } from './request-targets.js';
 
 /** The oldest version of each peer, the newest, and those between that changed how they read targets. */
 const VERSIONS = {
@@ -69,29 +73,34 @@ const fastifies = VERSIONS['find-my-way'].flatMap((router) =>
 const koas = VERSIONS['@koa/router'].flatMap((router) =>
   VERSIONS.koa.map((version) => [version, router] as const),
 );
-const servers: Record<string, () => Promise<Served>> = {};
+const servers: Record<string, Framework['serve']> = {};
 for (const version of VERSIONS.express) {
-  servers[`Express ${version}`] = () => serveExpress(load<typeof express>('express', version));
+  servers[`Express ${version}`] = (service) =>
+    serveExpress(load<typeof express>('express', version), service);
 }
 for (const http2 of [false, true]) {
   const over = http2 ? ' over HTTP/2' : '';
   for (const version of VERSIONS.fastify) {
-    servers[`Fastify ${version}${over}`] = () => serveFastify(load('fastify', version), http2);
+    servers[`Fastify ${version}${over}`] = (service) =>
+      serveFastify({ ...service, http2 }, 'onRequest', load('fastify', version));
   }
   for (const [version, router] of fastifies) {
-    servers[`Fastify ${version} with find-my-way ${router}${over}`] = () =>
-      serveFastify(fastifyWith(version, router), http2);
+    servers[`Fastify ${version} with find-my-way ${router}${over}`] = (service) =>
+      serveFastify({ ...service, http2 }, 'onRequest', fastifyWith(version, router));
   }
   for (const [version, router] of koas) {
-    servers[`Koa ${version} with its router ${router}${over}`] = () =>
-      serveKoa(load<typeof Koa>('koa', version), load<typeof Router>('@koa/router', router), http2);
+    servers[`Koa ${version} with its router ${router}${over}`] = (service) =>
+      serveKoa({ ...service, http2 }, true, {
+        Koa: load<typeof Koa>('koa', version),
+        Router: load<typeof Router>('@koa/router', router),
+      });
   }
 }
 
 test.each(Object.keys(servers))('%s: no request target reaches a handler uncounted', async (name) => {
-  const server = await servers[name]!();
-  const { found, uncounted } = await reached(server);
-  await server.close();
+  const { url, close } = await serveTargets(servers[name]!);
+  const { found, uncounted } = await reached(url, name.endsWith('HTTP/2'));
+  await close();
   expect(uncounted).toEqual([]);
   expect(found).toEqual(expect.arrayContaining(['/v1/login', 'http://a/v1/login', '/search/../health']));
 });

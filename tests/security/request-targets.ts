@@ -1,15 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type ClientHttp2Session, connect as connect2, createServer as createServer2 } from 'node:http2';
-import { type AddressInfo, connect } from 'node:net';
-import type Router from '@koa/router';
-import type express from 'express';
-import type fastify from 'fastify';
-import type Koa from 'koa';
-import { fixedWindow } from '../../packages/core/src/index.js';
-import { rateLimit as rateLimitExpress } from '../../packages/express/src/index.js';
-import { rateLimit as fastifyPlugin } from '../../packages/fastify/src/index.js';
-import { rateLimit as rateLimitKoa } from '../../packages/koa/src/index.js';
+import { type ClientHttp2Session, connect as connect2 } from 'node:http2';
+import { connect } from 'node:net';
+import { fixedWindow, RateLimiter } from '../../packages/core/src/index.js';
 import { Rules } from '../../packages/rules/src/index.js';
+import type { Framework, Running } from '../contracts/adapters/frameworks/framework.js';
 
 /** What a client may send instead of a path: each reaches a handler in some version of some router, or once did. */
 export const TARGETS = [
@@ -100,76 +93,24 @@ rules:
 /** The one path of a handler; `search` has many. */
 const PATHS: Readonly<Record<string, string>> = { login: '/v1/login', root: '/' };
 
-export interface Served {
-  readonly port: number;
-  readonly http2: boolean;
-  close(): Promise<unknown>;
-}
-
-/** Its header tells by which path a request was counted: `pk` is a digest of the key. */
-const byPath = () => ({
-  policy: fixedWindow({ limit: 1_000, window: '1h' }),
-  key: '#{path}',
-  name: 'path',
-  partitionKey: true,
-});
-
-interface Closes {
-  close(): Promise<unknown>;
-}
-
-async function listening(server: Server, ...limits: Closes[]) {
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    await new Promise((resolve) => server.close(resolve));
-    for (const limit of limits) await limit.close();
-  };
-  return { port, close };
-}
-
-export async function serveExpress(create: typeof express): Promise<Served> {
-  const app = create();
+/** Serves the handlers of `PATHS` behind two limits, until `close`. */
+export async function serveTargets(serve: Framework['serve'], http2 = false): Promise<Running> {
+  // Its header shows the path by which a request was counted: `pk` is a digest of the key.
+  const limiter = new RateLimiter({ name: 'path', policy: fixedWindow({ limit: 1_000, window: '1h' }) });
   const rules = new Rules(DOCUMENT);
-  const limit = rateLimitExpress(byPath());
-  app.use(limit, rateLimitExpress({ rules }));
-  app.get('/v1/login', (_request, response) => void response.send('handled login'));
-  app.use('/search', (_request, response) => void response.send('handled search'));
-  app.get('/', (_request, response) => void response.send('handled root'));
-  return { ...(await listening(createServer(app as RequestListener), limit, rules)), http2: false };
-}
-
-export async function serveKoa(K: typeof Koa, R: typeof Router, http2 = false): Promise<Served> {
-  const app = new K();
-  app.silent = true;
-  const rules = new Rules(DOCUMENT);
-  const limit = rateLimitKoa(byPath());
-  const router = new R();
-  const answers = (body: string) => (context: Koa.Context) => void Object.assign(context, { body });
-  router.get('/v1/login', answers('handled login')).get('/', answers('handled root'));
-  app
-    .use(limit)
-    .use(rateLimitKoa({ rules }))
-    .use(router.routes() as never);
-  app.use((context) => {
-    if (/^\/search(\/|$)/i.test(context.path)) context.body = 'handled search';
+  const { url, close } = await serve({
+    limits: [{ limiter, key: '#{path}', partitionKey: true }, { rules }],
+    pages: { '/v1/login': 'handled login', '/search/*': 'handled search', '/': 'handled root' },
+    http2,
   });
-  const server = http2 ? createServer2(app.callback() as never) : createServer(app.callback());
-  return { ...(await listening(server as Server, limit, rules)), http2 };
-}
-
-export async function serveFastify(create: typeof fastify, http2 = false): Promise<Served> {
-  const app = create({ routerOptions: { caseSensitive: false }, http2: http2 as true });
-  const rules = new Rules(DOCUMENT);
-  await app.register(fastifyPlugin);
-  const limit = app.rateLimit(byPath());
-  const byRules = app.rateLimit({ rules });
-  app.addHook('onRequest', limit as never).addHook('onRequest', byRules as never);
-  app.get('/v1/login', async () => 'handled login');
-  for (const path of ['/search', '/search/*']) app.get(path, async () => 'handled search');
-  app.get('/', async () => 'handled root');
-  await app.ready();
-  return { ...(await listening(app.server as never, limit, rules)), http2 };
+  return {
+    url,
+    close: async () => {
+      await close();
+      await limiter.close();
+      await rules.close();
+    },
+  };
 }
 
 interface Answer {
@@ -178,10 +119,10 @@ interface Answer {
 }
 
 /** As it is written: `fetch` and `http.request` would not send all of them. */
-const ask1 = (port: number, target: string): Promise<Answer> =>
+const ask1 = (port: string, target: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
     let text = '';
-    const socket = connect(port, '127.0.0.1', () => {
+    const socket = connect(Number(port), '127.0.0.1', () => {
       socket.write(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     });
     socket.on('data', (chunk) => (text += chunk)).once('error', reject);
@@ -202,9 +143,9 @@ const ask2 = (session: ClientHttp2Session, target: string): Promise<Answer> =>
   });
 
 /** Sends each target. @returns those that reached a handler, and those of them that were not counted for it */
-export async function reached({ port, http2 }: Served) {
-  const session = http2 ? connect2(`http://127.0.0.1:${port}`) : undefined;
-  const ask = (target: string) => (session ? ask2(session, target) : ask1(port, target));
+export async function reached(url: string, http2 = false) {
+  const session = http2 ? connect2(url) : undefined;
+  const ask = (target: string) => (session ? ask2(session, target) : ask1(new URL(url).port, target));
   const digest = ({ limits }: Answer) => /"path".*?pk=(:[^:]+:)/.exec(limits)?.[1] ?? 'none';
   const digests = new Map<string, string>();
   for (const [name, path] of Object.entries(PATHS)) digests.set(name, digest(await ask(path)));

@@ -19,30 +19,33 @@ onEachAdapter(({ start, needs, headerOf }) => {
     }
   });
 
-  needs('trustProxy')('addresses and ranges of the denyList are answered with 403, and take nothing', async () => {
-    const handler = jest.fn(() => ({ ok: true }));
-    const client = await start({
-      trustProxy: true,
-      limits: [{ policy: hourly(4), denyList: addresses, limitType: 'METHOD' }],
-      handler,
-    });
-    const from = (address: string) => client.get('/').set('X-Forwarded-For', address);
-    for (const address of listed) {
-      const { headers, ...rest } = await from(address).expect(403);
-      expect(headers['content-type']).toMatch(/^application\/problem\+json/);
-      expect(headers).not.toHaveProperty('ratelimit');
-      expect(headers).not.toHaveProperty('retry-after');
-      expect(JSON.parse(rest.text ?? String(rest.body))).toEqual({
-        type: 'about:blank',
-        title: 'Forbidden',
-        status: 403,
-        detail: 'Requests from here are not served.',
+  needs('trustProxy')(
+    'addresses and ranges of the denyList are answered with 403, and take nothing',
+    async () => {
+      const handler = jest.fn(() => ({ ok: true }));
+      const client = await start({
+        trustProxy: true,
+        limits: [{ policy: hourly(4), denyList: addresses, limitType: 'METHOD' }],
+        handler,
       });
-    }
-    expect(handler).not.toHaveBeenCalled();
-    for (const address of unlisted) await from(address).expect(200);
-    await from(unlisted[0]!).expect(429);
-  });
+      const from = (address: string) => client.get('/').set('X-Forwarded-For', address);
+      for (const address of listed) {
+        const { headers, ...rest } = await from(address).expect(403);
+        expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+        expect(headers).not.toHaveProperty('ratelimit');
+        expect(headers).not.toHaveProperty('retry-after');
+        expect(JSON.parse(rest.text ?? String(rest.body))).toEqual({
+          type: 'about:blank',
+          title: 'Forbidden',
+          status: 403,
+          detail: 'Requests from here are not served.',
+        });
+      }
+      expect(handler).not.toHaveBeenCalled();
+      for (const address of unlisted) await from(address).expect(200);
+      await from(unlisted[0]!).expect(429);
+    },
+  );
 
   test('lists match keys literally', async () => {
     const client = await start({

@@ -58,17 +58,20 @@ export function closedContract(kind: StoreKind): void {
     },
   );
 
-  test.each(Object.entries(rates))('%s denies one key while an override of 0 permits lasts', async (_, policyOf) => {
-    const limiter = harness.limiter(policyOf('1h'));
-    await limiter.consume('k', { cost: 4 });
-    await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
-    expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
-    expect(await limiter.consume('else')).toMatchObject({ allowed: true });
-    await limiter.override('k', policyOf('1h', 100), { expiresIn: '1m' });
-    expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 96 });
-    await limiter.removeOverride('k');
-    expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
-  });
+  test.each(Object.entries(rates))(
+    '%s denies one key while an override of 0 permits lasts',
+    async (_, policyOf) => {
+      const limiter = harness.limiter(policyOf('1h'));
+      await limiter.consume('k', { cost: 4 });
+      await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
+      expect(await limiter.consume('else')).toMatchObject({ allowed: true });
+      await limiter.override('k', policyOf('1h', 100), { expiresIn: '1m' });
+      expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 96 });
+      await limiter.removeOverride('k');
+      expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
+    },
+  );
 
   test('denies a call if one of several policies has no permits, and takes nothing from the others', async () => {
     const limiter = harness.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });

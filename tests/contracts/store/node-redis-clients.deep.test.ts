@@ -25,9 +25,7 @@ describe.each([
   redisByClient('node-redis with a keyPrefix, on RESP 2', () =>
     nodeRedis({ keyPrefix: 'app:', RESP: 2 }, true),
   ),
-  redisByClient('node-redis without an offline queue', () =>
-    nodeRedis({ disableOfflineQueue: true }, true),
-  ),
+  redisByClient('node-redis without an offline queue', () => nodeRedis({ disableOfflineQueue: true }, true)),
 ])('redis by $name', (kind) => {
   describe('waiting', () => waitingContract(kind));
   describe('holding', () => holdingContract(kind));

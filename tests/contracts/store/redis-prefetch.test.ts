@@ -44,7 +44,8 @@ test.each(policies)(
         return decision.allowed;
       };
       const spend = async (limiter: RateLimiter): Promise<void> => {
-        while (await consume(limiter)) if (allowed % 7 === 0) await Promise.all([consume(limiter), consume(limiter)]);
+        while (await consume(limiter))
+          if (allowed % 7 === 0) await Promise.all([consume(limiter), consume(limiter)]);
       };
       await Promise.all([spend(one), spend(two)]);
       // After a denial while the other process had a block, the store has nothing left either.

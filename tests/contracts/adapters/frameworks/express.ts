@@ -7,9 +7,17 @@ import {
   rateLimitErrors,
   requestContext,
 } from '../../../../packages/express/src/index.js';
-import { type Errors, type Framework, type Limit, listening, nothing, type Service } from './framework.js';
+import {
+  type Errors,
+  type Framework,
+  type Limit,
+  listening,
+  nothing,
+  prefixOf,
+  type Service,
+} from './framework.js';
 
-async function serve(
+export async function serveExpress(
   framework: typeof express,
   {
     limits = [],
@@ -19,6 +27,7 @@ async function serve(
     denied,
     errors = 'framework',
     trustProxy,
+    pages,
     lateParser = false,
     limitsPerRequest = false,
   }: Service,
@@ -64,7 +73,13 @@ async function serve(
     for (const [path, each] of Object.entries(routes)) router.get(path, ...each.map(limited), end);
     app.use(at, router);
   }
-  app.use(end);
+  for (const [page, text] of Object.entries(pages ?? {})) {
+    const send: RequestHandler = (_request, response) => void response.send(text);
+    const prefix = prefixOf(page);
+    if (prefix === undefined) app.get(page, send);
+    else app.use(prefix, send);
+  }
+  if (pages === undefined) app.use(end);
   app.use(...errorHandlers(errors));
   return listening(app.listen(0, '127.0.0.1'));
 }
@@ -80,6 +95,7 @@ function errorHandlers(errors: Errors): ErrorRequestHandler[] {
 }
 
 const common = {
+  cannot: { http2: 'Express serves HTTP/1.1 only' },
   names: { limit: 'limit', window: 'windowMs' },
   headersOf: ({ headers }: Request) => headers,
   methodOf: ({ method }: Request) => method,
@@ -90,11 +106,11 @@ const common = {
 export const express5: Framework = {
   ...common,
   name: 'Express 5',
-  serve: (service) => serve(express, service),
+  serve: (service) => serveExpress(express, service),
 };
 
 export const express4: Framework = {
   ...common,
   name: 'Express 4',
-  serve: (service) => serve(expressV4 as unknown as typeof express, service),
+  serve: (service) => serveExpress(expressV4 as unknown as typeof express, service),
 };

@@ -1,10 +1,24 @@
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/fastify/src/index.js';
-import { type Framework, type Limit, nothing, type Running, type Service } from './framework.js';
+import { type Framework, type Limit, nothing, prefixOf, type Running, type Service } from './framework.js';
 
-async function serve(
-  { limits = [], scopes = [], handler = nothing, before, denied, errors = 'framework', trustProxy }: Service,
+/** Those that the lowest version of the router knows: `app.all` adds newer ones. */
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+export async function serveFastify(
+  {
+    limits = [],
+    scopes = [],
+    handler = nothing,
+    before,
+    denied,
+    errors = 'framework',
+    trustProxy,
+    pages,
+    http2 = false,
+  }: Service,
   hook: 'onRequest' | 'preValidation' | 'preHandler' = 'preValidation',
+  create = fastify,
 ): Promise<Running> {
   const options = (limit: Limit): RateLimitOptions => ({
     ...(limit as RateLimitOptions),
@@ -19,8 +33,10 @@ async function serve(
     return handler(request.rateLimit ?? undefined, answer);
   };
 
-  const app = fastify({
-    forceCloseConnections: true, // whatever a test left open
+  const app = create({
+    http2: http2 as false,
+    forceCloseConnections: !http2, // whatever a test left open
+    ...(pages && { routerOptions: { caseSensitive: false } }),
     ...(trustProxy && { trustProxy: trustProxy === 'all' ? true : '127.0.0.1' }),
   });
   if (errors === 'own') {
@@ -51,16 +67,31 @@ async function serve(
       { prefix: at },
     );
   }
-  app.all('*', end);
+  for (const [page, text] of Object.entries(pages ?? {})) {
+    const prefix = prefixOf(page);
+    for (const path of prefix === undefined ? [page] : [prefix, page]) app.get(path, async () => text);
+  }
+  if (pages === undefined) app.route({ method: METHODS, url: '*', handler: end });
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() };
+}
+
+/** Fastify with the lowest version of its router that it accepts. */
+function withOldRouter(): typeof fastify {
+  let loaded: typeof fastify | undefined;
+  jest.isolateModules(() => {
+    jest.doMock('find-my-way', () => jest.requireActual('find-my-way-9-0'));
+    loaded = require('fastify');
+  });
+  return loaded!;
 }
 
 export const fastify5: Framework = {
   name: 'Fastify 5',
-  serve,
+  serve: (service) => serveFastify(service),
   variants: {
-    'Fastify 5, onRequest': (service) => serve(service, 'onRequest'),
-    'Fastify 5, preHandler': (service) => serve(service, 'preHandler'),
+    'Fastify 5, onRequest': (service) => serveFastify(service, 'onRequest'),
+    'Fastify 5, preHandler': (service) => serveFastify(service, 'preHandler'),
+    'Fastify 5 with find-my-way 9.0': (service) => serveFastify(service, 'preValidation', withOldRouter()),
   },
   cannot: {
     lateParser: 'Fastify itself parses bodies, always before preValidation',

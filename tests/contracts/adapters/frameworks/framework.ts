@@ -40,6 +40,9 @@ export interface Service {
   readonly errors?: Errors;
   /** Trust X-Forwarded-For of one proxy, or of every address. */
   readonly trustProxy?: boolean | 'all';
+  /** Paths of GET with a text each, and nothing else: `/search/*` is all of `/search`. The case of letters does not count. */
+  readonly pages?: Readonly<Record<string, string>>;
+  readonly http2?: boolean;
   /** A mistake: parse bodies only behind the limits. */
   readonly lateParser?: boolean;
   /** A mistake: create each limit again for each request. */
@@ -52,7 +55,7 @@ export interface Running {
 }
 
 /** What some frameworks cannot do. */
-export type Ability = 'trustProxy' | 'lateParser' | 'limitsPerRequest';
+export type Ability = 'trustProxy' | 'http2' | 'lateParser' | 'limitsPerRequest';
 
 /** A framework of the contract. */
 export interface Framework {
@@ -60,7 +63,7 @@ export interface Framework {
   readonly name: string;
   /** Listens on 127.0.0.1. The header `x-user` names the user. JSON bodies are parsed before the limits. */
   serve(service: Service): Promise<Running>;
-  /** Other settings of the framework in which a limit may find a response that was already started. */
+  /** The same in other settings, which the tests of started responses and of request targets also run. */
   readonly variants?: Readonly<Record<string, (service: Service) => Promise<Running>>>;
   /** The reason for each thing that it cannot do; tests that need it are skipped, with this reason. */
   readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
@@ -79,6 +82,9 @@ export interface Framework {
 
 export const nothing = () => ({ ok: true });
 
+/** Whether a path of `Service.pages` is a prefix, and the prefix. */
+export const prefixOf = (page: string): string | undefined => /^(.*)\/\*$/.exec(page)?.[1];
+
 export async function listening(server: Server): Promise<Running> {
   if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
   return {
@@ -86,7 +92,7 @@ export async function listening(server: Server): Promise<Running> {
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        server.closeAllConnections?.(); // HTTP/2 has none
       }),
   };
 }

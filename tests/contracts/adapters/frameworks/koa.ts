@@ -1,10 +1,12 @@
+import { createServer, type Server } from 'node:http';
+import { createServer as createServer2 } from 'node:http2';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/koa/src/index.js';
-import { type Framework, type Limit, listening, nothing, type Service } from './framework.js';
+import { type Framework, type Limit, listening, nothing, prefixOf, type Service } from './framework.js';
 
 /** @param takesOver code that starts a response sets `respond: false` */
-async function serve(
+export async function serveKoa(
   {
     limits = [],
     scopes = [],
@@ -13,10 +15,13 @@ async function serve(
     denied,
     errors = 'framework',
     trustProxy = false,
+    pages,
+    http2 = false,
     lateParser = false,
     limitsPerRequest = false,
   }: Service,
   takesOver = true,
+  modules = { Koa, Router },
 ) {
   const create = (limit: Limit) =>
     rateLimit({
@@ -43,7 +48,10 @@ async function serve(
     if (context.respond !== false) context.body = result;
   };
 
-  const app = new Koa({ proxy: trustProxy !== false, ...(trustProxy !== 'all' && { maxIpsCount: 1 }) });
+  const app = new modules.Koa({
+    proxy: trustProxy !== false,
+    ...(trustProxy !== 'all' && { maxIpsCount: 1 }),
+  });
   app.silent = true;
   app.use(async (context, next) => {
     try {
@@ -66,13 +74,29 @@ async function serve(
   for (const limit of limits) app.use(limited(limit));
   if (lateParser) app.use(parseBody);
   for (const { at, limits: own = [], routes } of scopes) {
-    const router = new Router({ prefix: at });
+    const router = new modules.Router({ prefix: at });
     for (const limit of own) router.use(limited(limit));
     for (const [path, each] of Object.entries(routes)) router.get(path, ...each.map(limited), end);
     app.use(router.routes());
   }
-  app.use(end);
-  return listening(app.listen(0, '127.0.0.1'));
+  if (pages === undefined) app.use(end);
+  else servePages(app, new modules.Router(), pages);
+  const server = http2 ? createServer2(app.callback() as never) : createServer(app.callback());
+  return listening(server.listen(0, '127.0.0.1') as Server);
+}
+
+function servePages(app: Koa, router: Router, pages: Readonly<Record<string, string>>): void {
+  const send = (body: string) => (context: Context) => void Object.assign(context, { body });
+  for (const [page, text] of Object.entries(pages))
+    if (prefixOf(page) === undefined) router.get(page, send(text));
+  app.use(router.routes() as never);
+  for (const [page, text] of Object.entries(pages)) {
+    const prefix = prefixOf(page);
+    if (prefix === undefined) continue;
+    app.use((context, next) =>
+      `${context.path}/`.toLowerCase().startsWith(`${prefix}/`) ? send(text)(context) : next(),
+    );
+  }
 }
 
 /** Like @koa/bodyparser, which leaves GET alone. */
@@ -87,8 +111,8 @@ const parseBody: Middleware = async ({ request, req }, next) => {
 
 export const koa3: Framework = {
   name: 'Koa 3',
-  serve,
-  variants: { 'Koa 3 that responds itself': (service) => serve(service, false) },
+  serve: (service) => serveKoa(service),
+  variants: { 'Koa 3 that responds itself': (service) => serveKoa(service, false) },
   names: { limit: 'max', window: 'duration' },
   headersOf: ({ headers }: Context) => headers,
   methodOf: ({ method }: Context) => method,

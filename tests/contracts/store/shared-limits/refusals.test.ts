@@ -96,11 +96,7 @@ describe('a SharedLimiter refuses', () => {
     ['a prefix with braces', { name: 'a', store, keyPrefix: '{x' }, /keyPrefix must be/],
     ['a deadline of nothing', { name: 'a', store, deadline: 0 }, /deadline must be/],
     ['a misspelt option', { name: 'a', store, client: 'x' }, /SharedLimiter has no option 'client'/],
-    [
-      'a rate, which setRate sets',
-      { name: 'a', store, rate: 5 },
-      /SharedLimiter has no option 'rate'/,
-    ],
+    ['a rate, which setRate sets', { name: 'a', store, rate: 5 }, /SharedLimiter has no option 'rate'/],
   ])('%s', (_, options, message) => {
     expect(() => new SharedLimiter(options as never)).toThrow(message);
   });
