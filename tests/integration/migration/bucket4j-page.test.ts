@@ -9,7 +9,7 @@ import {
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { evaluate } from './page.js';
 
-const PAGE = 'bucket4j';
+const PAGE = 'envoy-and-java';
 
 test('the program of the page, in Redis', async () => {
   const replace = {
@@ -23,7 +23,7 @@ test('the program of the page, in Redis', async () => {
     'With Sluice',
     require,
     ['take', 'store'],
-    undefined,
+    'Bucket4j',
     replace,
   );
   expect([await take('bob'), await take('bob')]).toEqual(['3 left', '1 left']);

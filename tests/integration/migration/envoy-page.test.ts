@@ -41,7 +41,7 @@ class DescriptorCounts {
 
 const clock = new ManualClock();
 const store = memoryStore({ clock });
-const rules = new Rules(configOf('envoy', 'With Sluice'), { store });
+const rules = new Rules(configOf('envoy-and-java', 'With Sluice: Envoy'), { store });
 const decide = deciding(new RequestLimit<[]>('rateLimit', { rules, validate: false }));
 afterAll(async () => {
   await rules.close();
@@ -54,11 +54,11 @@ const request = (ip: string, user?: string) => ({
 });
 
 test('the tests in the document pass', async () => {
-  expect((await runTests(parseRules(configOf('envoy', 'With Sluice')))).failed).toEqual([]);
+  expect((await runTests(parseRules(configOf('envoy-and-java', 'With Sluice: Envoy')))).failed).toEqual([]);
 });
 
 test('both sides of the page admit the same requests, minute by minute and hour by hour', async () => {
-  const service = new DescriptorCounts(configOf('envoy', 'Before'));
+  const service = new DescriptorCounts(configOf('envoy-and-java', 'Before: Envoy'));
   const users = ['ada', 'partner', 'monitor', undefined];
   let denied = 0;
   for (let i = 0; i < 1200; i += 1) {
@@ -79,7 +79,7 @@ test('both sides of the page admit the same requests, minute by minute and hour 
 
 test('a request that one limit denies uses up the others of the service, and none of ours', async () => {
   await clock.advance('2h');
-  const service = new DescriptorCounts(configOf('envoy', 'Before'));
+  const service = new DescriptorCounts(configOf('envoy-and-java', 'Before: Envoy'));
   const now = clock.now() / 1e6;
   for (let i = 0; i < 60; i += 1) {
     service.request(now, [

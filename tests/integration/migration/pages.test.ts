@@ -19,7 +19,8 @@ describe.each(pages)('%s', (page) => {
 
   test('has a heading, both programs, the differences and the way to roll out', () => {
     expect(text).toMatch(/^---\norder: \d+\n---\n\n# From /);
-    for (const side of ['Before', 'With Sluice']) expect(text).toMatch(new RegExp(`^(?://|#) ${side}$`, 'm'));
+    for (const side of ['Before', 'With Sluice'])
+      expect(text).toMatch(new RegExp(`^(?://|#) ${side}(?:: .+)?$`, 'm'));
     expect(text).toContain('## What behaves differently, and why');
     expect(text).toContain('## Rolling out');
   });

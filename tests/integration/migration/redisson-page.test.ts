@@ -8,7 +8,7 @@ import {
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { evaluate } from './page.js';
 
-const PAGE = 'redisson';
+const PAGE = 'envoy-and-java';
 
 /** The code of the page, with a store of ours. */
 const replaced = (store: string) => ({
@@ -23,7 +23,7 @@ test.each([
 ])('the program of the page, in %s', async (_, store) => {
   type Page = Record<'taken' | 'later', boolean> & { left: number; store: { close(): Promise<void> } };
   const names = ['taken', 'later', 'left', 'store'] as const;
-  const page = await evaluate<Page>(PAGE, 'With Sluice', require, names, undefined, replaced(store()));
+  const page = await evaluate<Page>(PAGE, 'With Sluice', require, names, 'Redisson', replaced(store()));
   expect(page).toMatchObject({ taken: true, later: false, left: 2 });
   await page.store.close();
 });

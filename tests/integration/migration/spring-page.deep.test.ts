@@ -2,7 +2,7 @@ import { isRateLimitExceededError, ManualClock, memoryStore } from '@sluice/core
 import { closeSluice, configureSluice } from '@sluice/decorators';
 import { evaluate } from './page.js';
 
-const PAGE = 'spring-starter';
+const PAGE = 'envoy-and-java';
 
 /** The counter of the starter: counts denials, too. Times in milliseconds. */
 class StarterCounter {
@@ -86,7 +86,7 @@ const allowed = (call: Promise<string>) =>
 async function controller(replace: Record<string, string> = {}): Promise<Controller> {
   type Page = { LimiterController: new () => Controller };
   const names = ['LimiterController'] as const;
-  const page = await evaluate<Page>(PAGE, 'With Sluice', require, names, undefined, replace);
+  const page = await evaluate<Page>(PAGE, 'With Sluice', require, names, 'Spring', replace);
   return new page.LimiterController();
 }
 
