@@ -1,10 +1,8 @@
 import { DEMANDS, FLEETS, type Fleet, POLICY, PREFETCH } from './fleet.js';
+import { BLUE, GREEN, GRID, line, ORANGE, picture, short, text } from './svg.js';
 import { code, table } from './table.js';
 
-/** Middle tones, readable on white and on black pages. */
-const TEXT = '#717a84';
-const GRID = '#8b949e';
-const COLOURS = ['#2579e0', '#2f9e62', '#cc6a1a'] as const;
+const COLOURS = [BLUE, GREEN, ORANGE] as const;
 
 const PLOT = 300;
 const HIGH = 180;
@@ -14,7 +12,6 @@ const LEFTS = [44, 424] as const;
 const WIDTH = 744;
 const HEIGHT = BOTTOM + 60;
 
-const short = (value: number): string => String(Math.round(value * 10) / 10);
 const percent = (part: number): string => `${Math.round(part * 100)} %`;
 const x = (left: number, processes: number): string =>
   short(left + (PLOT * Math.log(processes / FLEETS[0]!)) / Math.log(FLEETS.at(-1)! / FLEETS[0]!));
@@ -43,17 +40,15 @@ const PANELS: readonly Panel[] = [
 
 /** Savings and costs of prefetch, by the number of processes that share a limit. */
 export function drawFleets(fleets: readonly Fleet[]): string {
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
-    `<title>prefetch { most: ${PREFETCH.most} }: calls of the store and idle permits for ${FLEETS[0]} to ${FLEETS.at(-1)} processes</title>`,
+  const title = `prefetch { most: ${PREFETCH.most} }: calls of the store and idle permits for ${FLEETS[0]} to ${FLEETS.at(-1)} processes`;
+  return picture(WIDTH, HEIGHT, title, [
     ...PANELS.flatMap((panel, i) => drawPanel(panel, LEFTS[i]!, fleets)),
     ...DEMANDS.flatMap((demand, i) => [
       line(COLOURS[i]!, `M${LEFTS[0] + 150 * i} ${HEIGHT - 12}h24`, 'stroke-width="2"'),
       text(LEFTS[0] + 150 * i + 30, HEIGHT - 8, `asked: ${percent(demand)}`),
     ]),
     text(LEFTS[0] + 150 * DEMANDS.length, HEIGHT - 8, 'of what the limit lets go, all processes together'),
-    '</svg>',
-  ].join('\n')}\n`;
+  ]);
 }
 
 function drawPanel({ title, most, steps, of }: Panel, left: number, fleets: readonly Fleet[]): string[] {
@@ -72,12 +67,6 @@ function drawPanel({ title, most, steps, of }: Panel, left: number, fleets: read
     }),
   ];
 }
-
-const text = (left: number, base: number, content: string, more = ''): string =>
-  `<text x="${short(left)}" y="${short(base)}"${more === '' ? '' : ` ${more}`}>${content}</text>`;
-
-const line = (colour: string, path: string, more: string): string =>
-  `<path d="${path}" fill="none" stroke="${colour}" ${more}/>`;
 
 /** The same figures as a table. */
 export function fleetTable(fleets: readonly Fleet[]): string {

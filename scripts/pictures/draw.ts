@@ -1,11 +1,6 @@
 import { busiest, SECOND } from './offer.js';
 import { LENGTH, type Subject, WINDOW } from './subjects.js';
-
-/** Middle tones, readable on white and on black pages. */
-const TEXT = '#717a84';
-const CALLS = '#8b949e';
-const WENT = '#2579e0';
-const PROMISE = '#cc6a1a';
+import { GRID as CALLS, line, ORANGE as PROMISE, picture, short, text, BLUE as WENT } from './svg.js';
 
 const LEFT = 72;
 const RIGHT = 8;
@@ -18,7 +13,6 @@ const BOTTOM = TOP + MOST * PER_CALL;
 const HEIGHT = BOTTOM + 44;
 const WIDTH = LEFT + PLOT + RIGHT;
 
-const short = (value: number): string => String(Math.round(value * 10) / 10);
 const x = (moment: number): string => short(LEFT + (moment / SECOND) * PER_SECOND);
 const y = (count: number): string => short(BOTTOM - Math.min(count, MOST) * PER_CALL);
 
@@ -30,9 +24,7 @@ export function draw({ code, note, moments, promise, step }: Subject, went: read
   const { count, end } = busiest(went, WINDOW);
   const from = Math.max(0, end - WINDOW);
   const title = `${went.length} of ${moments.length} calls passed, at most ${count} in any 10 s`;
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">`,
-    `<title>${code}: ${title}</title>`,
+  return picture(WIDTH, HEIGHT, `${code}: ${title}`, [
     text(LEFT, 16, `${code}${note === '' ? '' : `, ${note}`}`, 'font-weight="bold"'),
     text(LEFT + PLOT, 16, `${went.length} of ${moments.length} calls`, 'text-anchor="end"'),
     `<path d="M${x(from)} 26H${x(end)}V${BOTTOM}H${x(from)}Z" fill="${PROMISE}" opacity=".13"/>`,
@@ -50,15 +42,8 @@ export function draw({ code, note, moments, promise, step }: Subject, went: read
     ),
     line(WENT, stairs(went), 'stroke-width="2"'),
     ...legend(),
-    '</svg>',
-  ].join('\n')}\n`;
+  ]);
 }
-
-const text = (left: number, base: number, content: string, more = ''): string =>
-  `<text x="${short(left)}" y="${base}"${more === '' ? '' : ` ${more}`}>${content}</text>`;
-
-const line = (colour: string, path: string, more = ''): string =>
-  `<path d="${path}" fill="none" stroke="${colour}"${more === '' ? '' : ` ${more}`}/>`;
 
 const ticks = (moments: readonly number[], top: number): string =>
   moments.map((moment) => `M${x(moment)} ${top}v12`).join('');

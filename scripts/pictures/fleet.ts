@@ -7,6 +7,8 @@ import {
   type Store,
   slidingWindow,
 } from '@sluice/core';
+import { fractionsFrom } from '../../tests/support/random.js';
+import { busiest } from './offer.js';
 
 /** The limit that fleets of any size share, and the permits that each process may prefetch. */
 export const POLICY = slidingWindow({ limit: 10_000, window: '10s' });
@@ -65,7 +67,7 @@ async function run(policy: Policy, processes: number, demand: number, prefetch: 
     { length: processes },
     () => new RateLimiter({ name: 'fleet', policy, store, prefetch, denyCache: false, deadline: '1h' }),
   );
-  const random = sequence();
+  const random = fractionsFrom(8);
   const went: number[] = [];
   let [asked, idle, calls, spent] = [0, 0, 0, 0];
   for (let at = 0; at < SECONDS * 1_000_000; at += TICK) {
@@ -95,7 +97,7 @@ export async function fleets(): Promise<Fleet[]> {
     const plain = await run(POLICY, 1, demand, false);
     for (const processes of FLEETS) {
       const { calls, idle, went, kept } = await run(POLICY, processes, demand, PREFETCH);
-      const most = busiest(went);
+      const most = busiest(went, window).count;
       if (most > limit) throw new Error(`${processes} processes let ${most} calls pass in a window`);
       if (kept !== 0) throw new Error(`${processes} processes kept ${kept} permits when they were closed`);
       all.push({
@@ -109,25 +111,4 @@ export async function fleets(): Promise<Fleet[]> {
     }
   }
   return all;
-}
-
-/** The most in any window (t - window, t]. */
-function busiest(moments: readonly number[]): number {
-  let [most, first] = [0, 0];
-  moments.forEach((moment, last) => {
-    while (moments[first]! <= moment - window) first += 1;
-    most = Math.max(most, last - first + 1);
-  });
-  return most;
-}
-
-/** Numbers from 0 to 1, the same in each run: mulberry32. */
-function sequence(): () => number {
-  let a = 8;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,4 +1,5 @@
-import { ManualClock, memoryStore, type Policy, RateLimitExceededError, RateLimiter } from '@sluice/core';
+import type { Policy } from '@sluice/core';
+import { run } from '../../website/playground/run.js';
 
 export const SECOND = 1_000_000;
 
@@ -12,41 +13,18 @@ export interface Offer {
   readonly holds?: number;
 }
 
-/** Calls a real limiter, in memory and with a manual clock. @returns the moments at which calls passed, in order */
+/** Makes the calls as the playground does. @returns the moments at which calls passed, in order */
 export async function admitted({ policy, moments, waits = false, holds }: Offer): Promise<number[]> {
-  const clock = new ManualClock();
-  const start = clock.now();
-  const store = memoryStore({ clock });
-  const limiter = new RateLimiter({ name: 'picture', policy, store });
-  const went: number[] = [];
-  const calls: Promise<unknown>[] = [];
-  const call = async (): Promise<void> => {
-    const decision = waits ? await limiter.acquire('caller') : await limiter.consume('caller');
-    if (!decision.allowed) return;
-    went.push(clock.now() - start);
-    if (holds === undefined) return;
-    await clock.sleep(holds);
-    await limiter.release(decision);
-  };
-  const until = (moment: number) => clock.advance((moment - clock.now()) / 1000);
-
-  for (const moment of moments) {
-    // Skips moments at which no call sleeps, so that thousands of calls take no time.
-    if (waits || holds !== undefined) await until(start + moment);
-    else clock.set(start + moment);
-    const asked = call().catch(refused);
-    if (waits || holds !== undefined) calls.push(asked);
-    else await asked;
-  }
-  await until(clock.now() + 3600 * SECOND);
-  await Promise.all(calls);
-  await limiter.close();
-  await store.close();
-  return went;
-}
-
-function refused(error: unknown): void {
-  if (!(error instanceof RateLimitExceededError)) throw error;
+  const { requests } = await run({
+    policy,
+    moments: moments.map((moment) => moment / 1000),
+    // All that wait have passed by then.
+    length: Math.max(0, ...moments) / 1000 + 3_600_000,
+    wait: waits ? {} : undefined,
+    holds: holds === undefined ? undefined : holds / 1000,
+  });
+  const went = requests.flatMap((request) => (request.went === undefined ? [] : [request.went * 1000]));
+  return went.map(Math.round).sort((a, b) => a - b);
 }
 
 /** `count` calls, evenly spaced over `length`. */

@@ -1,13 +1,12 @@
+import type { Policy } from '@sluice/core';
 import {
-  concurrency,
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  type Policy,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '@sluice/core';
+  type AlgorithmName,
+  codeOfOptions,
+  create,
+  formOf,
+  type Options,
+  optionsOf,
+} from '../../website/playground/policies.js';
 import { type Offer, SECOND, spread } from './offer.js';
 
 /** A policy, and its code for readers. */
@@ -16,17 +15,11 @@ export interface Made {
   readonly policy: Policy;
 }
 
-const factories = { fixedWindow, slidingWindow, slidingLog, tokenBucket, gcra, leakyBucket, concurrency };
-type Factory = keyof typeof factories;
-
-/** Calls a factory and records the call, so that the shown code is the code that ran. */
-export function make(factory: Factory, options: Readonly<Record<string, string | number>>): Made {
-  const values = Object.entries(options).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`,
-  );
-  const create = factories[factory] as (options: unknown) => Policy;
-  return { code: `${factory}({ ${values.join(', ')} })`, policy: create(options) };
-}
+/** Makes a policy, so that the shown code is the code that ran. */
+export const make = (algorithm: AlgorithmName, options: Options): Made => ({
+  code: codeOfOptions(algorithm, options),
+  policy: create(algorithm, options),
+});
 
 /** The end of the pictures: no call is waiting any more. */
 export const LENGTH = 44 * SECOND;
@@ -45,7 +38,7 @@ export const traffic: readonly number[] = [
 ];
 
 export interface Subject extends Made, Omit<Offer, 'policy'> {
-  readonly name: Factory;
+  readonly name: AlgorithmName;
   /** Further settings of the calls. */
   readonly note: string;
   /** The most calls that can have passed `elapsed` µs after the first. */
@@ -57,32 +50,28 @@ export interface Subject extends Made, Omit<Offer, 'policy'> {
 const windows = (elapsed: number): number => 10 * (Math.floor(elapsed / WINDOW) + 1);
 const steady = (burst: number) => (elapsed: number) => burst + elapsed / SECOND;
 
+/** The policy is the one that the playground begins with. */
 const subject = (
-  name: Factory,
-  options: Readonly<Record<string, string | number>>,
-  rest: Pick<Subject, 'promise' | 'step'> & Partial<Subject>,
-): Subject => ({ name, note: '', moments: traffic, ...make(name, options), ...rest });
+  name: AlgorithmName,
+  promise: Subject['promise'],
+  step: number,
+  more: Partial<Subject> = {},
+): Subject => ({
+  ...{ name, note: '', moments: traffic, promise, step },
+  ...make(name, optionsOf(formOf(name))),
+  ...more,
+});
 
-/** One picture each, all with ten permits in ten seconds. */
+/** One picture each, all but the last with ten permits in ten seconds. */
 export const subjects: readonly Subject[] = [
-  subject('fixedWindow', { limit: 10, window: '10s' }, { promise: windows, step: WINDOW }),
-  subject('slidingWindow', { limit: 10, window: '10s', slots: 5 }, { promise: windows, step: WINDOW }),
-  subject('slidingLog', { limit: 10, window: '10s' }, { promise: windows, step: WINDOW }),
-  subject('tokenBucket', { capacity: 10, refill: 10, every: '10s' }, { promise: steady(10), step: 0 }),
-  subject('gcra', { limit: 10, period: '10s', burst: 3 }, { promise: steady(3), step: 0 }),
-  subject(
-    'leakyBucket',
-    { capacity: 10, leak: 10, every: '10s' },
-    { promise: steady(1), step: 0, waits: true, note: 'calls wait (acquire)' },
-  ),
-  subject(
-    'concurrency',
-    { limit: 2 },
-    {
-      promise: (elapsed) => 2 * (Math.floor(elapsed / (2 * SECOND)) + 1),
-      step: 2 * SECOND,
-      holds: 2 * SECOND,
-      note: 'each call takes 2 s',
-    },
-  ),
+  subject('fixedWindow', windows, WINDOW),
+  subject('slidingWindow', windows, WINDOW),
+  subject('slidingLog', windows, WINDOW),
+  subject('tokenBucket', steady(10), 0),
+  subject('gcra', steady(3), 0),
+  subject('leakyBucket', steady(1), 0, { waits: true, note: 'calls wait (acquire)' }),
+  subject('concurrency', (elapsed) => 2 * (Math.floor(elapsed / (2 * SECOND)) + 1), 2 * SECOND, {
+    holds: 2 * SECOND,
+    note: 'each call takes 2 s',
+  }),
 ];

@@ -79,6 +79,8 @@ export const ALGORITHMS = {
 
 export type AlgorithmName = keyof typeof ALGORITHMS;
 
+export type Options = Readonly<Record<string, string | number>>;
+
 /** A policy as it is written in the form. */
 export interface PolicyForm {
   readonly algorithm: AlgorithmName;
@@ -96,7 +98,7 @@ export const formOf = (algorithm: AlgorithmName): PolicyForm => ({
 });
 
 /** The options that the form gives: what is a number as a number, any other text as it is. */
-function optionsOf({ algorithm, values }: PolicyForm): Record<string, string | number> {
+export function optionsOf({ algorithm, values }: PolicyForm): Options {
   const given = fieldsOf(algorithm).map(({ name }) => [name, (values[name] ?? '').trim()] as const);
   return Object.fromEntries(
     given
@@ -106,13 +108,17 @@ function optionsOf({ algorithm, values }: PolicyForm): Record<string, string | n
 }
 
 /** @throws RangeError, TypeError of the core when a value is not acceptable */
-export const policyOf = (form: PolicyForm): Policy =>
-  (ALGORITHMS[form.algorithm].create as (options: unknown) => Policy)(optionsOf(form));
+export const policyOf = (form: PolicyForm): Policy => create(form.algorithm, optionsOf(form));
 
 /** The code that makes the policy. */
-export function codeOf(form: PolicyForm): string {
-  const options = Object.entries(optionsOf(form)).map(
+export const codeOf = (form: PolicyForm): string => codeOfOptions(form.algorithm, optionsOf(form));
+
+export const create = (algorithm: AlgorithmName, options: Options): Policy =>
+  (ALGORITHMS[algorithm].create as (options: unknown) => Policy)(options);
+
+export function codeOfOptions(algorithm: AlgorithmName, options: Options): string {
+  const values = Object.entries(options).map(
     ([name, value]) => `${name}: ${typeof value === 'number' ? value : `'${value}'`}`,
   );
-  return `${form.algorithm}({ ${options.join(', ')} })`;
+  return `${algorithm}({ ${values.join(', ')} })`;
 }

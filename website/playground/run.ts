@@ -7,7 +7,7 @@ import {
   RateLimiter,
 } from '@sluice/core';
 
-/** One caller's requests to one limiter. Times are ms from the start. */
+/** One caller's requests to one limiter. Times are ms from the start, in whole µs. */
 export interface Scenario {
   readonly policy: Policy;
   readonly moments: readonly number[];
@@ -95,7 +95,7 @@ export async function run({ policy, moments, length, wait, holds }: Scenario): P
   const until = async (at: number) => {
     // Where nothing sleeps there is nothing to wake.
     if (sleeps) await clock.advance(at - now());
-    else clock.set(start + at * 1000);
+    else clock.set(start + Math.round(at * 1000));
   };
   const calls: Promise<void>[] = [];
   const { limit, window } = await limiter.peek(KEY);
