@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const packagesFolder = resolve(__dirname, '../../../packages');
@@ -20,21 +20,23 @@ export interface SourceFile {
 /** A file by its path. */
 export type ImportGraph = ReadonlyMap<string, SourceFile>;
 
-/** Sources of all packages, without tests. */
-export function importGraph(): ImportGraph {
-  const sources = readdirSync(packagesFolder).flatMap((name) =>
-    readdirSync(join(packagesFolder, name, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.test.ts'))
-      .map((file) => `${name}/src/${file}`),
-  );
+/** Sources of all packages, without tests. @param folder of each package */
+export function importGraph(folder = 'src'): ImportGraph {
+  const sources = readdirSync(packagesFolder).flatMap((name) => {
+    const path = join(packagesFolder, name, folder);
+    if (!existsSync(path)) return [];
+    return readdirSync(path, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(?:c?ts|tsx)$/.test(file) && !file.endsWith('.test.ts'))
+      .map((file) => `${name}/${folder}/${file}`);
+  });
   return new Map(sources.sort().map((path) => [path, sourceFile(path)]));
 }
 
 function sourceFile(path: string): SourceFile {
   const text = readFileSync(join(packagesFolder, path), 'utf8');
   const imports = importsOf(text);
-  const own = imports.filter(({ name }) => name.startsWith('.'));
-  const others = imports.filter((one) => !own.includes(one));
+  const own = imports.filter(({ name }) => /^\..*\.(?:c?[jt]s|tsx)$/.test(name));
+  const others = imports.filter(({ name }) => !name.startsWith('.'));
   const paths = (list: readonly Import[]) =>
     unique(list.map(({ name }) => join(path, '..', name.replace(/js$/, 'ts'))));
   return {

@@ -5,7 +5,8 @@ import { digest } from './sha256.js';
 
 export const { performance } = globalThis;
 export const randomUUID = () => crypto.randomUUID();
-export const randomFillSync = <T extends Int32Array>(array: T): T => crypto.getRandomValues(array);
+export const randomFillSync = <T extends Int32Array<ArrayBuffer>>(array: T): T =>
+  crypto.getRandomValues(array);
 export const hostname = (): string => '';
 export const hasBackground: boolean = false;
 export const cluster: Pick<typeof Node.cluster, 'isWorker'> = { isWorker: false };

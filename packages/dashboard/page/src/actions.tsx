@@ -1,7 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Change, KeyState, LimiterInfo } from '../../src/messages.ts';
-import type { Chosen } from './app.tsx';
 import { post } from './stream.ts';
+
+/** The key that is drawn. */
+export interface Chosen {
+  readonly limiter: string;
+  readonly key: string;
+}
 
 interface Props {
   readonly chosen: Chosen;

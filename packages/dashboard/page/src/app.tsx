@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'preact/hooks';
+import type { Chosen } from './actions.tsx';
 import { Denials } from './denials.tsx';
 import { Findings } from './findings.tsx';
 import { Header } from './header.tsx';
@@ -6,12 +7,6 @@ import { KeyPanel } from './key-panel.tsx';
 import { Limiters } from './limiters.tsx';
 import { TopKeys } from './top-keys.tsx';
 import { useLive } from './use-live.ts';
-
-/** The key that is drawn. */
-export interface Chosen {
-  readonly limiter: string;
-  readonly key: string;
-}
 
 export function App() {
   const live = useLive();

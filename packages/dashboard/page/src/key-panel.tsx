@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { KeyState, LimiterInfo } from '../../src/messages.ts';
-import { Actions } from './actions.tsx';
-import type { Chosen } from './app.tsx';
+import { Actions, type Chosen } from './actions.tsx';
 import { Drawing } from './drawing.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
