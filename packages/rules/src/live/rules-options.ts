@@ -12,5 +12,12 @@ export interface RulesOptions
 const OWN: readonly string[] = ['name', 'hashTag', 'prefetch', 'escalate', 'notify'];
 const OPTIONS = LIMITER_BASE_OPTIONS.filter((name) => !OWN.includes(name));
 
-/** @throws TypeError naming an unknown option */
-export const checkRulesOptions = (options: RulesOptions): void => checkOptions('Rules', options, OPTIONS);
+/**
+ * @param more options that `where` has and `Rules` does not
+ * @throws TypeError naming an unknown option
+ */
+export const checkRulesOptions = (
+  options: RulesOptions,
+  where = 'Rules',
+  more: readonly string[] = [],
+): void => checkOptions(where, options, [...more, ...OPTIONS]);

@@ -73,6 +73,9 @@ describe('a function as a source', () => {
   test('makes loadRules reject if its first version is refused', async () => {
     expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
     await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
+    await expect(loadRules(() => text(1), { evry: '1s' } as never)).rejects.toThrow(
+      "loadRules has no option 'evry'; did you mean 'every'?",
+    );
     await expect(loadRules(5 as never)).rejects.toThrow('loadRules takes the path of a file');
   });
 });

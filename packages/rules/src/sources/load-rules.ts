@@ -3,7 +3,7 @@ import { announceRules, describe, LAYOUT, RULES, toMicros } from '@sluice/core/h
 import { isRulesError } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { Rules } from '../live/rules.js';
-import type { RulesOptions } from '../live/rules-options.js';
+import { checkRulesOptions, type RulesOptions } from '../live/rules-options.js';
 import type { RuleSet } from '../rule-set.js';
 import { FileSource } from './file-source.js';
 import { Follower } from './follower.js';
@@ -137,6 +137,7 @@ export async function loadRules(
   source: string | URL | RedisRules | RulesFunction,
   options: LoadRulesOptions = {},
 ): Promise<LoadedRules> {
+  checkRulesOptions(options, 'loadRules', ['every', 'fallback']);
   const { every: given, fallback, ...others } = options;
   const from = sourceOf(source);
   const every = given === undefined ? from.every : toMicros('loadRules: every', given, 100_000) / 1000;
