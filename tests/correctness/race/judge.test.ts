@@ -1,6 +1,7 @@
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
 import { limitOf } from '../../support/limit-of.js';
+import { fractionsFrom } from '../../support/random.js';
 import { type Contest, contests } from './contests.js';
 import { type Admitted, inBatches, inNamedWindows } from './judge.js';
 
@@ -10,14 +11,7 @@ interface Decided extends Admitted {
   readonly allowed: boolean;
 }
 
-/** The same numbers in every run (mulberry32). */
-let seed = 20;
-function random(): number {
-  seed = (seed + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-}
+const random = fractionsFrom(20);
 
 /** A key that is asked for about twice what it has, one call after the other, in memory. */
 async function recorded({ policy }: Contest, calls = 400): Promise<Decided[]> {

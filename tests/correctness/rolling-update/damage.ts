@@ -1,3 +1,5 @@
+import { randomFrom } from '../../support/random.js';
+
 const NUMBERS = {
   NaN: Number.NaN,
   '+inf': Number.POSITIVE_INFINITY,
@@ -10,15 +12,6 @@ const NUMBERS = {
   '2^53 - 1': 2 ** 53 - 1,
   '1e9': 1e9,
 };
-
-/** Whole numbers from 0 on, the same for each seed. */
-function randoms(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** The value with each of its numbers replaced, cut off at each length, with more behind it, and with bits flipped. */
 export function* damages(raw: Buffer, seed: number): Generator<readonly [what: string, damaged: Buffer]> {
@@ -38,7 +31,7 @@ export function* damages(raw: Buffer, seed: number): Generator<readonly [what: s
     yield [`${more} bytes longer`, Buffer.concat([raw, Buffer.alloc(more, raw)])];
     yield [`${more} zeros longer`, Buffer.concat([raw, Buffer.alloc(more)])];
   }
-  const random = randoms(seed);
+  const random = randomFrom(seed);
   for (let i = 0; i < 40; i += 1) {
     const bit = random(raw.length * 8);
     const damaged = Buffer.from(raw);

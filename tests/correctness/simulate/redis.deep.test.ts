@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { parseRules } from '../../../packages/rules/src/index.js';
 import { LogRequest } from '../../../packages/rules/src/simulate/log/log-request.js';
 import { Replay, type Replayed } from '../../../packages/rules/src/simulate/replay.js';
+import { randomFrom } from '../../support/random.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 const rules = parseRules(`
@@ -46,11 +47,7 @@ rules:
 
 /** A log of some hours: bursts, quiet times, several requests at one moment. */
 function requests(count: number): LogRequest[] {
-  let seed = 20_261_123;
-  const random = (below: number) => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed % below;
-  };
+  const random = randomFrom(20_261_123);
   let time = Date.parse('2026-10-25T00:10:00Z') * 1000; // summer time ends in Berlin
   return Array.from({ length: count }, () => {
     const kind = random(100);

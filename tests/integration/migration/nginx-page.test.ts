@@ -2,6 +2,7 @@ import { RequestLimit } from '../../../packages/core/src/http/index.js';
 import { gcra, ManualClock, memoryStore, RateLimiter } from '../../../packages/core/src/index.js';
 import { parseRules, Rules, runTests } from '../../../packages/rules/src/index.js';
 import { deciding } from '../../support/open-response.js';
+import { randomFrom } from '../../support/random.js';
 import { configOf } from './configs.js';
 import { LimitReqModel, limitsOf, ordersOf } from './limit-req.js';
 
@@ -9,15 +10,6 @@ const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
-
-/** The same numbers in each run. */
-function* numbers(seed: number): Generator<number, never> {
-  let state = seed;
-  for (;;) {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    yield state / 2 ** 31;
-  }
-}
 
 test('the tests in the document pass', async () => {
   expect((await runTests(parseRules(configOf('nginx', 'With Sluice')))).failed).toEqual([]);
@@ -38,8 +30,7 @@ test.each([1, 2])('both sides of the page admit the same requests, in order: tra
     { zone: 'key', rate: 2000, burst: 5000, delay: Number.POSITIVE_INFINITY },
   ]);
   const nginx = new LimitReqModel();
-  const random = numbers(seed);
-  const draw = (count: number) => Math.floor(random.next().value * count);
+  const draw = randomFrom(seed);
   let now = 0;
   const results = { allowed: 0, denied: 0 };
   for (let i = 0; i < 1500; i += 1) {
@@ -101,12 +92,12 @@ test.each([
   closers.push(() => store.close());
   const limiter = new RateLimiter({ name: 'a', store, policy: gcra({ limit: 10, period: '1s', burst }) });
   const nginx = new LimitReqModel();
-  const random = numbers(4);
+  const draw = randomFrom(4);
   let now = 0;
   const expected: (number | undefined)[] = [];
   const waits: Promise<number | undefined>[] = [];
   for (let i = 0; i < 300; i += 1) {
-    const pause = Math.floor(random.next().value * 160);
+    const pause = draw(160);
     now += pause;
     await clock.advance(pause);
     expected.push(nginx.request(now, [limit!], ['k']));

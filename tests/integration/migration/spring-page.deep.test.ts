@@ -1,5 +1,6 @@
 import { isRateLimitExceededError, ManualClock, memoryStore } from '@sluice/core';
 import { closeSluice, configureSluice } from '@sluice/decorators';
+import { fractionsFrom } from '../../support/random.js';
 import { evaluate } from './page.js';
 
 const PAGE = 'envoy-and-java';
@@ -90,20 +91,11 @@ async function controller(replace: Record<string, string> = {}): Promise<Control
   return new page.LimiterController();
 }
 
-/** The same numbers in each run. */
-function* random(seed: number): Generator<number> {
-  for (let state = seed; ; ) {
-    state = (state * 48271) % 2147483647;
-    yield state / 2147483647;
-  }
-}
-
 test('@CountLimit decides as the starter: 500 calls of four keys', async () => {
   const ours = await controller();
   const counter = new StarterCounter();
   const codes = new StarterCounter();
-  const numbers = random(7);
-  const next = () => numbers.next().value as number;
+  const next = fractionsFrom(7);
   let denied = 0;
   for (let step = 0; step < 500; step += 1) {
     await pass(Math.floor(next() * 4000));
@@ -119,10 +111,10 @@ test('@CountLimit decides as the starter: 500 calls of four keys', async () => {
 test('@RateLimit decides as the starter: 500 calls', async () => {
   const ours = await controller();
   const bucket = new StarterBucket(1 / 5, 5, 120);
-  const numbers = random(11);
+  const next = fractionsFrom(11);
   let denied = 0;
   for (let step = 0; step < 500; step += 1) {
-    await pass(Math.floor((numbers.next().value as number) * 100) * 100);
+    await pass(Math.floor(next() * 100) * 100);
     const before = bucket.tryAcquire(now);
     if (!before) denied += 1;
     expect({ step, allowed: await allowed(ours.rate()) }).toEqual({ step, allowed: before });

@@ -3,6 +3,7 @@ import { ManualClock, memoryStore, readUsage } from '../../../packages/core/src/
 import { type FetchRateLimit, rateLimit } from '../../../packages/fetch/src/index.js';
 import { parseRules, Rules } from '../../../packages/rules/src/index.js';
 import { simulate } from '../../../packages/rules/src/simulate/index.js';
+import { fractionsFrom } from '../../support/random.js';
 
 const DOCUMENT = `
 name: shop
@@ -31,11 +32,7 @@ interface LoggedCall {
 
 /** Requests of users, a few of whom send much more than the others. */
 function traffic(requests: number, users: number): LoggedCall[] {
-  let seed = 7;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
+  const random = fractionsFrom(7);
   return Array.from({ length: requests }, (_, i) => ({
     time: Date.UTC(2026, 10, 23) + i * 40,
     user: `user-${Math.floor(users * random() ** 2)}`,

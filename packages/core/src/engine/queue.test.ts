@@ -1,3 +1,4 @@
+import { randomFrom } from '../../../../tests/support/random.js';
 import { ms, START, seconds, Timeline } from '../../../../tests/support/timeline.js';
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
@@ -186,11 +187,7 @@ const RANDOM: Record<string, Policy> = {
 test.each(Object.entries(RANDOM))(
   '%s: in a random history, a booking is never moved and never lost',
   (name, policy) => {
-    let seed = 7;
-    const below = (n: number) => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % n;
-    };
+    const below = randomFrom(7);
     const line = new Timeline(policy);
     let promised: [at: number, cost: number][] = [];
     const taken: [at: number, cost: number][] = [];

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { fractionsFrom } from '../../../../tests/support/random.js';
 import { fixedWindow, memoryStore, RateLimiter, readUsage } from '../index.js';
 import { mergeSummaries } from './merge.js';
 import { SpaceSaving } from './space-saving.js';
@@ -14,12 +15,9 @@ function zipf(keys: number, exponent: number, seed: number): () => number {
     sum += (k + 1) ** -exponent;
     sums[k] = sum;
   }
-  let state = seed >>> 0 || 1;
+  const random = fractionsFrom(seed);
   return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    const wanted = ((state >>> 0) / 2 ** 32) * sum;
+    const wanted = random() * sum;
     let [low, high] = [0, keys - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
