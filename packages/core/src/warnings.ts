@@ -1,4 +1,5 @@
 import { channel, process } from '#platform';
+import { sharedByCopies } from './shared-by-copies.js';
 
 /** The code of a warning; each has a section in docs/warnings.md. */
 export type WarningCode =
@@ -40,11 +41,7 @@ const GUIDE = 'https://github.com/sluice-limits/sluice/blob/main/docs/warnings.m
 /** Most subjects that are remembered: they may come from requests and must not fill the memory. */
 const MOST = 1000;
 
-// One for the process: a program may load this package twice, as ESM and as CJS.
-const slot = Symbol.for('sluice.warnings');
-const shared = globalThis as { [slot]?: Set<string> };
-shared[slot] ??= new Set();
-const given = shared[slot];
+const given = sharedByCopies('warnings', () => new Set<string>());
 
 /**
  * Emits a process warning of type `SluiceWarning` once for each code and subject in this process, and none after 1000 of them.

@@ -1,4 +1,5 @@
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import { sharedByCopies } from '../shared-by-copies.js';
 import { isStoreRefusal } from '../store-refusal.js';
 import { warn, warnOnce } from '../warnings.js';
 
@@ -11,11 +12,8 @@ interface Outage {
   stores: number;
 }
 
-// Process-wide, by address: shared by several stores, and by both copies of this package (ESM and CJS).
-const slot = Symbol.for('sluice.outages');
-const shared = globalThis as { [slot]?: Map<string, Outage> };
-shared[slot] ??= new Map();
-const outages = shared[slot];
+/** By address, for all stores of this process. */
+const outages = sharedByCopies('outages', () => new Map<string, Outage>());
 
 /** Warns once when a server goes out, and once when it answers again, unless a listener gets the event. */
 export class OutageWarning {

@@ -1,11 +1,8 @@
 import { nearest } from '../options.js';
+import { sharedByCopies } from '../shared-by-copies.js';
 import { warnOnce } from '../warnings.js';
 
-// One for the process: a program may load this package twice, as ESM and as CJS.
-const slot = Symbol.for('sluice.skippableNames');
-const shared = globalThis as { [slot]?: Set<string> };
-shared[slot] ??= new Set();
-const known = shared[slot];
+const known = sharedByCopies('skippableNames', () => new Set<string>());
 
 /** Makes the name of a limit known that `@SkipLimit` can skip. */
 export const addSkippableName = (name: string): void => void known.add(name);
