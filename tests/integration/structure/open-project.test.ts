@@ -31,14 +31,6 @@ test('every package has size limits, and no limit is left of one that is gone', 
   expect(limited.sort()).toEqual(packages.map((name) => `@sluice/${name}`).sort());
 });
 
-// The CommonJS form of a bundle reads an import once: see docs/decisions/025.
-test('no exported variable changes', () => {
-  const changing = readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /^[^/]+\/src\/.*\.ts$/.test(file))
-    .filter((file) => /^export (?:let|var)\b/m.test(read(join('packages', file))));
-  expect(changing).toEqual([]);
-});
-
 test.each([
   'CONTRIBUTING.md',
   'SECURITY.md',

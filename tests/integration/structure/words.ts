@@ -28,20 +28,6 @@ export const PHRASES: Readonly<Record<string, string>> = {
   'one another': 'write "each other"',
   'of today': 'write "today\'s" or "present"',
   'stood still': 'write "was blocked"',
+  as_of: 'a verb on key_state, as in key-state.lua',
   '(?:is|are|was|were|be) told(?! apart)': 'write "gets", "receives" or "learns", or name the value',
-};
-
-/** Names that had to be explained, and what they became. */
-export const NAMES: Readonly<Record<string, string>> = {
-  'Asked|Asking|Promised|Passing|Deciding|Remembering|Refreshing': 'PendingCall, or by what it holds',
-  Bookings: 'WaitQueue',
-  'Loosenings?': 'Invalidations',
-  'Stocks?': 'PermitPool',
-  'Line|Turn|Patience': 'LeaseQueue, WakeSignal, WaitLimits',
-  'Places?|LimiterPlace|placeOf': 'StorageKeys, LimiterBaseOptions, resolveClient',
-  RedisWakeUps: 'ReleaseSubscriber',
-  'BUSY|CALM': 'EVENT_LOOP_LAG, EVENT_QUIET_PERIOD',
-  'lookOut|eachItsOwn|standIn': 'probe, perRequest, fallback',
-  'as_of|asOf|lanes?|attend': 'a verb on KeyState, or a key group',
-  '[Oo]rdeal|[Hh]eats?|Sky|[Ss]hower|[Hh]unt|[Ww]eather': 'outage, raceRun, faults, mutationRun',
 };
