@@ -2,7 +2,7 @@ import { fixedWindow } from '@sluice/core';
 import { coloured, shown, table, widthOf, wrapped } from './text.js';
 import { policyOf, timeOf } from './words.js';
 
-test('a moment of today is shown without its date', () => {
+test('a moment of the present day is shown without its date', () => {
   const now = new Date(2026, 10, 22, 9, 5, 7).getTime() * 1_000;
   expect(timeOf(now, now)).toBe('09:05:07');
   expect(timeOf(now + 86_400_000_000, now)).toBe('2026-11-23 09:05:07');
