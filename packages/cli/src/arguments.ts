@@ -10,7 +10,7 @@ export function permitsOf(what: string, given: Given, least = 1): number {
   throw new CliError(`${what} must be a whole number of at least ${least}, not ${JSON.stringify(given)}.`);
 }
 
-/** A required duration from the command line, as it was given. */
+/** A required duration from the command line, unchanged. */
 export function durationOf(what: string, given: Given): string {
   if (typeof given !== 'string')
     throw new CliError(`${what} is missing.`, `Say for how long: ${what} 1h, ${what} 15m.`);

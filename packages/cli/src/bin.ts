@@ -1,6 +1,6 @@
 import { main } from './main.js';
 
-// What bin/sluice.mjs does with the build, for tests that start the sources.
+// Like bin/sluice.mjs, but for tests that start the sources instead of the build.
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

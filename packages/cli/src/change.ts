@@ -21,18 +21,18 @@ export interface Change {
   readonly done: string;
   /** Without --limiter: is it one of the limiters to change? Default: there must be only one limiter. */
   readonly concerns?: (report: KeyReport) => boolean;
-  /** What to say if none is concerned. */
+  /** The message if no limiter is concerned. */
   readonly nothing?: string;
   /** Further words of the question: ` for 1h`. */
   readonly how?: string;
   /** Before the question. @throws CliError if it cannot be done */
   check?(known: KnownLimiter): void;
   apply(limiter: RateLimiter, known: KnownLimiter): Promise<void>;
-  /** What the operator may still have to do. */
+  /** Further steps for the operator. */
   advice?(after: KeyReport): string | undefined;
 }
 
-/** Says what a key was, asks, changes it, and says what it is now. */
+/** Shows a key, asks for confirmation, changes the key, and shows the result. */
 export async function change(
   context: Context,
   key: string,
@@ -92,7 +92,7 @@ async function concerned(
   throw new CliError('Which limiter?', `Add --limiter with one of: ${names.join(', ')}.`);
 }
 
-/** Limiters with the same storage keys are one, whatever their numbers. */
+/** Limiters with the same storage keys count as one, also with different numbers. */
 function unique(reports: readonly KeyReport[]): KeyReport[] {
   const byKeys = new Map(
     reports.map((report) => [JSON.stringify(report.limiter.definition.prefixes), report]),
@@ -109,7 +109,7 @@ function say({ output }: Context, { limiter, seen, problem }: KeyReport, indent:
   }
 }
 
-/** Asks. @throws CliError without a terminal */
+/** Asks for confirmation. @throws CliError without a terminal */
 export async function confirmed({ stdin, stderr, signal }: Context, question: string): Promise<boolean> {
   if (stdin.isTTY !== true)
     throw new CliError(

@@ -4,7 +4,7 @@ import { isStoreRefusal } from '@sluice/core/http';
 /** 0: yes, or done. 1: no: denied, unknown, or something found. 2: it could not be done. */
 export type ExitCode = 0 | 1 | 2;
 
-/** What a person reads: one sentence about what is wrong, and one about what to do. */
+/** An error for people: one sentence about the problem, and one about the remedy. */
 export class CliError extends Error {
   constructor(
     message: string,
@@ -15,7 +15,7 @@ export class CliError extends Error {
   }
 }
 
-/** @param why errors of Node, of which those about certificates say so */
+/** @param why errors of Node.js; certificate errors are named */
 export function noAnswer(address: string, why: string): CliError {
   if (/certificate/.test(why))
     return new CliError(
@@ -28,7 +28,7 @@ export function noAnswer(address: string, why: string): CliError {
   );
 }
 
-/** Any error as one for people. @param address of the server, without a password */
+/** Turns any error into an error for people. @param address of the server, without a password */
 export function cliErrorOf(error: unknown, address: string): CliError {
   if (error instanceof CliError) return error;
   const message = error instanceof Error ? error.message.replace(/^redis store: /, '') : String(error);

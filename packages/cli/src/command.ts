@@ -4,7 +4,7 @@ import type { Connection } from './connection.js';
 import type { Notes } from './notes.js';
 import type { Output } from './output.js';
 
-/** What a command works with. */
+/** The environment of a command. */
 export interface Context extends Connection {
   readonly output: Output;
   readonly notes: Notes;
@@ -14,12 +14,12 @@ export interface Context extends Connection {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
-  /** Rejects after the deadline: what a server that is frozen would never do. */
+  /** Rejects after the deadline, also if the server is frozen. */
   ask<T>(answer: Promise<T>): Promise<T>;
 }
 
 export interface CommandOption {
-  /** As commander reads it: `--cost <n>`. */
+  /** The syntax for commander: `--cost <n>`. */
   readonly flags: string;
   readonly description: string;
   readonly default?: string;
@@ -28,18 +28,18 @@ export interface CommandOption {
 /** One command of `sluice`. A new one is a file beside the others and a line in `commands/index.ts`. */
 export interface CommandDefinition {
   readonly name: string;
-  /** As commander reads them: `<key>`, `[limiter]`. */
+  /** The syntax for commander: `<key>`, `[limiter]`. */
   readonly arguments: readonly (readonly [name: string, description: string])[];
   readonly options: readonly CommandOption[];
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What it does and what its exit codes mean, in whole sentences. */
+  /** Its effect and its exit codes, in whole sentences. */
   readonly description: string;
-  /** A command line without `sluice`, and what it answers. */
+  /** A command line without `sluice`, and its output. */
   readonly example: readonly [command: string, meaning: string];
-  /** Does it change anything in Redis? */
+  /** Does it change data in Redis? */
   readonly writes: boolean;
-  /** Does it need no Redis? */
+  /** Does it work without Redis? */
   readonly offline?: boolean;
   run(
     context: Context,

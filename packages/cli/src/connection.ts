@@ -14,7 +14,7 @@ import { Cluster, Redis } from 'ioredis';
 import { CliError } from './cli-error.js';
 import { nameOf } from './doctor/node.js';
 
-/** The options of the command line that say where Redis is. */
+/** The options of the command line for the connection to Redis. */
 export interface ConnectionOptions {
   readonly redis?: string;
   readonly cluster?: string;
@@ -30,21 +30,21 @@ export interface ConnectionOptions {
 /** The Redis that a command works with. */
 export interface Connection {
   readonly store: RedisStore;
-  /** For commands beyond the store's. */
+  /** For commands that the store does not send. */
   readonly client: Redis | Cluster;
-  /** Where the client connects to, for `doctor`, which connects to each server by itself. */
+  /** The servers of the client, for `doctor`, which opens its own connections. */
   readonly server: RedisServerOptions | RedisSentinelOptions | RedisClusterOptions;
-  /** Without user and password. */
+  /** The address without user and password. */
   readonly address: string;
-  /** How long one answer may take, ms. */
+  /** Deadline of one reply, ms. */
   readonly deadline: number;
   close(): Promise<void>;
 }
 
-/** ms until all nodes of a cluster, or all sentinels, are tried again. */
+/** Pause before all nodes of a cluster, or all sentinels, are tried again, ms. */
 const RETRY_MS = 500;
 
-/** Connects nothing yet. @throws CliError for options that make no sense together */
+/** Does not connect yet. @throws CliError for options that contradict each other */
 export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
   const given = (['redis', 'cluster', 'sentinel'] as const).filter((name) => options[name] !== undefined);
   if (given.length > 1)
@@ -53,7 +53,7 @@ export function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv)
       'They name different kinds of servers.',
     );
   const deadline = toMicros('--deadline', options.deadline) / 1000;
-  // A first connection that fails says why. A lost one is opened again, for commands that go on.
+  // A failed first connection is reported. A lost connection is opened again, for commands that keep running.
   let wasReady = false;
   const retry = () => (wasReady ? RETRY_MS : null);
   const { client, address, server } = clientOf(options, env, deadline, retry);
@@ -99,7 +99,7 @@ function clientOf(
       ...prefix,
       ...(redisOptions.tls !== undefined && { dnsLookup }),
       lazyConnect: true,
-      enableReadyCheck: false, // of one node at random, which may be out
+      enableReadyCheck: false, // a random node, which can be out
       clusterRetryStrategy: retry,
       redisOptions,
     });
@@ -130,7 +130,7 @@ function clientOf(
       address: `'${name}' of the sentinels ${textOf(sentinels)}`,
     };
   }
-  // ioredis would prefer what the address says to what the command line says.
+  // In ioredis, the address would override the command line.
   const bare = Object.assign(new URL(url), { username: '', password: '' });
   return {
     client: new Redis(bare.href.replace(/^valkey/, 'redis'), server),
@@ -142,7 +142,7 @@ function clientOf(
 const LOCAL = 'redis://127.0.0.1:6379';
 const NO_NAME = 'Add --name, as in `sentinel monitor mymaster …`: --name mymaster.';
 
-/** What the command line says goes first, then the address, then the environment. */
+/** The command line overrides the address, which overrides the environment. */
 function loginOf({ user }: ConnectionOptions, env: NodeJS.ProcessEnv, url: URL) {
   const [ofAddress, passwordOfAddress] = [url.username, url.password].map(decodeURIComponent);
   const username = user ?? (ofAddress || env.REDIS_USERNAME);
@@ -176,7 +176,7 @@ function urlOf(text: string): URL {
       'For example: redis://127.0.0.1:6379/0',
     );
   }
-  // The text may have a password.
+  // The text can contain a password.
   throw new CliError(
     'The address of Redis must begin with redis:// or rediss://.',
     'For example: --redis redis://127.0.0.1:6379, or REDIS_URL=rediss://user:password@redis.example.com:6379',

@@ -4,10 +4,10 @@ import type { OwnedDenial } from './owners.js';
 import { processText, shownKey } from './text.js';
 import { count, timeOf } from './words.js';
 
-/** A key as its users know it; a digest if only that is known. */
+/** A key in its original form, or its digest if only the digest is known. */
 const keyOf = ({ key }: FleetDenial): string => decodeKey(key) ?? key;
 
-/** One line for people, whatever is in the key. */
+/** One line for people, also for a hostile key. */
 export function denialLine(output: Output, denial: OwnedDenial, report: DenialReport): string {
   const { at, limiter, policy, cost } = denial;
   return [
@@ -32,11 +32,11 @@ function passesOf({ at, retryAfter }: FleetDenial): string {
   return `passes at ${timeOf((at + retryAfter) * 1_000, Date.now() * 1_000)}, in ${lengthText(retryAfter)}`;
 }
 
-/** For the denials that a process left out. */
+/** A line for the denials that a process omitted. */
 export const omittedLine = (output: Output, report: DenialReport): string =>
   output.style('dim', `… and ${count(report.omitted, 'more denial')} from ${processText(report)}`);
 
-/** Moments are µs since 1970, and lengths are µs, as in all commands. */
+/** Moments and durations in µs, as in all commands. */
 export function denialJson(denial: OwnedDenial, { process, host, pid }: DenialReport): object {
   const { at, retryAfter } = denial;
   const micros = retryAfter === null ? null : retryAfter * 1_000;

@@ -5,18 +5,18 @@ import type { Context } from './command.js';
 /** A limiter, and the processes that have it. */
 export interface KnownLimiter {
   readonly definition: LimiterDefinition;
-  /** Of a factory: the limiter whose policies these are, if it was not published itself. */
+  /** For a factory: the published limiter that has these policies, if this one was not published. */
   readonly like?: string;
   readonly processes: readonly FleetProcess[];
 }
 
 export interface Fleet {
   readonly processes: readonly FleetProcess[];
-  /** By name. Two of one name differ in their policies, as during a roll-out. */
+  /** The limiters by name. Two limiters of one name differ in their policies, as during a rollout. */
   readonly limiters: readonly KnownLimiter[];
 }
 
-/** What the processes have published. */
+/** The definitions that processes published. */
 export async function fleetOf({ store, ask, notes }: Context): Promise<Fleet> {
   const processes = await ask(readDefinitions(store, notes.leftOut));
   const limiters = new Map<string, { definition: LimiterDefinition; processes: FleetProcess[] }>();
@@ -33,11 +33,11 @@ export async function fleetOf({ store, ask, notes }: Context): Promise<Fleet> {
   return { processes, limiters: [...limiters.values()].sort(byName) };
 }
 
-/** Those that have keys of users. */
+/** The limiters with keys of users. */
 export const withKeys = ({ limiters }: Fleet): KnownLimiter[] =>
   limiters.filter(({ definition }) => Object.keys(definition.policies).length > 0);
 
-/** A factory publishes only the limiter that was used last: the same under another name. */
+/** A factory publishes only its latest limiter. This returns it under another name. */
 function renamed({ definition, processes }: KnownLimiter, name: string): KnownLimiter {
   const { name: like, keyPrefix, policies, prefixes, several } = definition;
   const rename = <T>(byPolicy: Readonly<Record<string, T>>) =>
@@ -82,10 +82,10 @@ function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError 
   );
 }
 
-/** The plans that are known of a limiter; the first is the one whose numbers it has. */
+/** The plans that are known of a limiter; the first is the plan of its numbers. */
 export const plansOf = ({ definition: { plans = {} } }: KnownLimiter): string[] => Object.keys(plans);
 
-/** With the numbers of a plan. @throws CliError if the plan is unknown */
+/** The limiter with the numbers of a plan. @throws CliError if the plan is unknown */
 export function ofPlan(limiter: KnownLimiter, plan: string): KnownLimiter {
   const { definition } = limiter;
   const { name, plans = {} } = definition;
@@ -99,7 +99,7 @@ export function ofPlan(limiter: KnownLimiter, plan: string): KnownLimiter {
   throw new CliError(`Limiter '${name}' has no plan '${plan}'.`, `Known are: ${known}.`);
 }
 
-/** What was not looked at without --limiter: a factory publishes one limiter of many. Undefined if nothing was left out. */
+/** A note on limiters that a search without --limiter omits: a factory publishes one of many. Undefined if nothing was omitted. */
 export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefined {
   const factory = limiters.find(
     ({ definition, like }) => definition.kind === 'factory' && like === undefined,
@@ -109,7 +109,7 @@ export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefin
   return `'${name}' is one of the limiters of a factory: for another one give its name, --limiter NAME.`;
 }
 
-/** Why no limiter may be known. */
+/** Possible reasons why no limiter is known. */
 export const NOBODY =
   'A process publishes its limiters a second after its first decision, and is forgotten three minutes after its end. Is this the ' +
   'right Redis? Has its client a keyPrefix (--client-prefix), or its store definitions: false?';
@@ -117,7 +117,7 @@ export const NOBODY =
 /** Layouts of later versions, which this one cannot read. */
 const NEWER = Array.from({ length: 8 }, (_, i) => `v${Number(LAYOUT.slice(1)) + 1 + i}`);
 
-/** Are there processes of a version whose keys this one cannot read? */
+/** Do processes run a version whose keys this version cannot read? */
 export async function newerLayout({ client, ask }: Context): Promise<string | undefined> {
   const found = await Promise.all(
     NEWER.map((layout) => ask(client.pttl(`sluice:${layout}:fleet:definitions:{index}`))),

@@ -6,7 +6,7 @@ import type { KnownLimiter } from './fleet.js';
 import { VERSION } from './version.js';
 import { count, lengthOfMicros, momentOf, stateOf } from './words.js';
 
-/** A key at one limiter; `problem` if what is stored cannot be read. */
+/** A key at one limiter; `problem` if the stored value cannot be read. */
 export interface KeyReport {
   readonly limiter: KnownLimiter;
   readonly seen: InspectedKey | undefined;
@@ -29,7 +29,7 @@ export async function lookAt(
     // Other limiters can still be read.
     const isOurs =
       error instanceof RangeError ||
-      // An algorithm, or options of one, that a later version has.
+      // An algorithm or an option of a later version.
       error instanceof TypeError ||
       (isStoreRefusal(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
     if (!isOurs || isKeyResolutionError(error)) throw error;
@@ -38,7 +38,7 @@ export async function lookAt(
   }
 }
 
-/** What mends it, if a newer version wrote it. */
+/** The remedy if a newer version wrote the value. */
 function updateFor({ processes }: KnownLimiter): string {
   const newer = processes.map(({ version }) => version).find((version) => isNewer(version));
   if (newer === undefined) return '';
@@ -51,7 +51,7 @@ function isNewer(version: string): boolean {
   return i >= 0 && theirs![i]! > ours![i]!;
 }
 
-/** What is known of a key under one policy, as sentences. */
+/** The state of a key under one policy, as sentences. */
 export function linesOf(policy: InspectedPolicy, now: number): string[] {
   const { remaining, limit, state, blockedUntil, overrideUntil, booked, timeToLive } = policy;
   const lines = [`${stateOf(state.view, now)}.`];
@@ -101,7 +101,7 @@ function escalationOf({ escalation }: InspectedPolicy, now: number): string[] {
   return lines;
 }
 
-/** The numbers that an override has put in place of the policy's. */
+/** The numbers of an override that replace those of the policy. */
 function sizeOf({ limit, state: { view } }: InspectedPolicy): string {
   const permits = count(limit, 'permit');
   if (view.kind !== 'bucket') return permits;

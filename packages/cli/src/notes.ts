@@ -9,10 +9,10 @@ export function writeText(stream: OutputStream, env: NodeJS.ProcessEnv, text: st
     stream.write(`${forTerminal(line)}\n`);
 }
 
-/** Texts that are named: another program may write any number of them. */
+/** The most texts that are named: another program can write any number of them. */
 const MOST = 10;
 
-/** What a reader should know beside the output: on stderr, so that programs that read the output do not get it. */
+/** Notes beside the output. They are written to stderr, so that programs that read the output do not receive them. */
 export class Notes {
   readonly #leftOut = new Set<string>();
 
@@ -25,7 +25,7 @@ export class Notes {
     writeText(this.stream, this.env, `sluice: ${text}`);
   }
 
-  /** Something that a process published cannot be read. Each is named once. */
+  /** Notes a published text that cannot be read. Each one is named once. */
   readonly leftOut = ({ process, reason }: LeftOut): void => {
     const text = `What process ${process} published is left out: ${reason}.`;
     if (this.#leftOut.size > MOST || this.#leftOut.has(text)) return;

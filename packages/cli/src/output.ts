@@ -1,6 +1,6 @@
 import { coloured, forTerminal, safeJson, table, wrapped } from './text.js';
 
-/** Where output goes: a terminal, a pipe or a file. */
+/** The destination of output: a terminal, a pipe or a file. */
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -18,14 +18,14 @@ const CODES = {
 } as const;
 export type Style = keyof typeof CODES;
 
-/** Programs that read a pipe want whole lines. */
+/** The width in columns. It is large for a pipe: programs that read one expect whole lines. */
 export function columnsOf({ columns, isTTY }: OutputStream, env: NodeJS.ProcessEnv): number {
   const wanted = Number(env.COLUMNS);
-  // Some terminals of build servers say that they have 0 columns.
+  // Some terminals of build servers report 0 columns.
   return Math.max(20, columns || (wanted > 0 ? wanted : isTTY ? 80 : 1_000));
 }
 
-/** Writes either texts for people, or one JSON value a line. Texts may be of others: nothing in them commands the terminal. */
+/** Writes either texts for people, or one JSON value a line. Texts can come from others, so control characters are escaped. */
 export class Output {
   readonly #isColoured: boolean;
 
@@ -55,17 +55,17 @@ export class Output {
     return coloured(text, begin, end);
   }
 
-  /** Is there a terminal to draw on? */
+  /** Is the output a terminal? */
   get isScreen(): boolean {
     return this.stream.isTTY === true && !this.isJson && this.env.TERM !== 'dumb';
   }
 
-  /** Commands for the terminal. */
+  /** Writes control sequences for the terminal. */
   raw(text: string): void {
     this.stream.write(text);
   }
 
-  /** One line, however long. Nothing with `--json`. */
+  /** Writes one line without breaking it. Writes nothing with `--json`. */
   line(text = ''): void {
     if (!this.isJson) this.stream.write(`${forTerminal(text)}\n`);
   }
@@ -74,17 +74,17 @@ export class Output {
     for (const text of texts) this.line(text);
   }
 
-  /** A sentence, broken at the width of the terminal. Nothing with `--json`. */
+  /** Writes a sentence, broken at the width of the terminal. Writes nothing with `--json`. */
   say(text: string, indent = ''): void {
     this.lines(wrapped(text, this.width, indent));
   }
 
-  /** Nothing with `--json`. */
+  /** Writes nothing with `--json`. */
   table(heads: readonly string[], rows: readonly (readonly string[])[]): void {
     this.lines(table(heads, rows, this.width));
   }
 
-  /** A value for programs; nothing without `--json`. */
+  /** Writes a value for programs; writes nothing without `--json`. */
   json(value: unknown): void {
     if (this.isJson) this.stream.write(`${safeJson(value)}\n`);
   }

@@ -2,7 +2,7 @@ import { type FleetDenial, OTHER_LIMITERS, ownerOf } from '@sluice/core/operatio
 import type { Context } from './command.js';
 import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
 
-/** A limiter by the name that every command takes, and the combination that called it, if one did. */
+/** A limiter by the name that commands accept, and the combination that called it, if any. */
 export interface Owner {
   readonly limiter: string;
   readonly combination?: string;
@@ -10,7 +10,7 @@ export interface Owner {
 
 export type OwnedDenial = FleetDenial & Owner;
 
-/** ms for which definitions are used before they are read again for a name that they do not have. */
+/** How long definitions are used before an unknown name causes another read, ms. */
 const FRESH = 5_000;
 
 /** The limiter of a counted key. @param scope of the key */
@@ -29,7 +29,7 @@ export class Owners {
 
   constructor(private readonly context: Context) {}
 
-  /** What the processes have published; what was read before if it cannot be read now. */
+  /** The published definitions, or those of the previous read if reading fails. */
   async read(): Promise<Fleet> {
     this.#readAt = Date.now();
     try {
@@ -49,7 +49,7 @@ export class Owners {
   }
 }
 
-/** The denial as its limiter alone would name it: `rules.api` instead of `api` of the combination `rules`. */
+/** The denial under the name of its limiter: `rules.api` instead of `api` of the combination `rules`. */
 function ownedOf(fleet: Fleet, denial: FleetDenial): OwnedDenial {
   const { limiter: combination, policy } = denial;
   const owner = ownerOf(definitionsOf(fleet), combination, policy);

@@ -28,7 +28,7 @@ Only the commands marked [writes] change anything in Redis; they ask before.
 
 const WRITES = '[writes]';
 
-/** @param state gets the exit code, and the server's address for errors */
+/** @param state receives the exit code, and the server's address for errors */
 export function programOf(state: { code: ExitCode; address: string }, signal: AbortSignal): Command {
   const program = new Command('sluice')
     .description('Who is limited by Sluice, why, until when, and letting them through.')

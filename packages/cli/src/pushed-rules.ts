@@ -4,18 +4,18 @@ import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';
 import { type Difference, differenceLine, differences } from './rules-differences.js';
 
-/** Here, because other commands need not wait for it. */
+/** Loaded here, so that other commands do not wait for it. */
 const rulesPackage = () => import('@sluice/rules');
 
-/** What is in Redis under the name of a document. */
+/** The versions in Redis under the name of a document. */
 export interface Pushed {
   readonly source: RedisRules;
   readonly versions: readonly RulesVersion[];
-  /** The versions whose texts are there: Redis may have evicted some. */
+  /** The versions whose texts are stored: Redis can evict texts. */
   readonly kept: readonly RulesVersion[];
-  /** Of the latest version. */
+  /** The text of the latest version. */
   readonly text: string | undefined;
-  /** Undefined also if this version of sluice does not accept it. */
+  /** The parsed rules. Undefined also if this version of sluice rejects them. */
   readonly set: RuleSet | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function parsed(text: string): Promise<RuleSet | undefined> {
   }
 }
 
-/** A file that is acceptable and whose tests pass. @throws CliError with all problems */
+/** Reads a valid file whose tests pass. @throws CliError with all problems */
 export async function goodFile(file: string, context: Context): Promise<{ text: string; set: RuleSet }> {
   const rules = await rulesPackage();
   const text = await readRules(file, context);
@@ -58,7 +58,7 @@ export async function goodFile(file: string, context: Context): Promise<{ text: 
   );
 }
 
-/** Shows what differs. @returns undefined if that cannot be known */
+/** Shows the differences. @returns undefined if they cannot be computed */
 export function showDifferences(
   { output }: Context,
   { text, set, versions }: Pushed,

@@ -2,16 +2,16 @@ import type { LimiterPolicies, Policy } from '@sluice/core';
 import type { Rule, RuleSet } from '@sluice/rules';
 import { policyOf } from './words.js';
 
-/** What differs between two versions of rules. */
+/** One difference between two versions of rules. */
 export interface Difference {
   readonly kind: 'added' | 'removed' | 'changed';
-  /** Undefined: of the document. */
+  /** The rule. Undefined: the document. */
   readonly rule?: string;
   /** A limit, a field, or a plan's number: `perMinute`, `key`. Undefined: the whole rule. */
   readonly what?: string;
   readonly before?: string;
   readonly after?: string;
-  /** What it means for counts. */
+  /** The effect on counts. */
   readonly note?: string;
 }
 
@@ -33,7 +33,7 @@ const FIELDS = [
   'skipFailedRequests',
   'reply',
 ] as const;
-/** Fields of the document, and what a change means. */
+/** Fields of the document, with the effect of a change. */
 const OF_DOCUMENT = [
   ['version', undefined],
   ['name', 'all counts start from zero'],
@@ -43,7 +43,7 @@ const OF_DOCUMENT = [
   ['tests', undefined],
 ] as const;
 
-/** By rule and limit, not by line. @param before undefined: there is no version yet */
+/** The differences by rule and limit, not by line. @param before undefined if there is no version yet */
 export function differences(before: RuleSet | undefined, after: RuleSet): Difference[] {
   const [old, now] = [before?.document, after.document];
   const found: Difference[] = [];
@@ -96,7 +96,7 @@ function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
     if (other === undefined) return [{ kind: 'removed', rule: name, what: limit, before: policyOf(one) }];
     if (JSON.stringify(one) === JSON.stringify(other)) return [];
     const note = one.algorithm === other.algorithm ? undefined : FROM_ZERO;
-    // Two that read the same differ in numbers that the words leave out.
+    // Policies with equal texts differ in numbers that the text omits.
     const [from, to] =
       policyOf(one) === policyOf(other) ? [one, other].map(textOf) : [one, other].map(policyOf);
     return [changed(name, limit, from, to, note)];
@@ -132,7 +132,7 @@ const sizeOf = (value: unknown): string | undefined =>
 
 type Texts = ReadonlyMap<string, string | undefined>;
 
-/** A field of a rule as text; one that takes numbers from plans, for each of them. */
+/** A field of a rule as text. A field with numbers from plans has one text for each plan. */
 function fieldOf({ document }: RuleSet, name: string, field: (typeof FIELDS)[number]): Texts {
   const text = textOf(document.rules.find((one) => one.name === name)?.[field]);
   const planned = (field === 'cost' || field === 'escalate') && text?.includes('$plan.');
@@ -145,7 +145,7 @@ function fieldOf({ document }: RuleSet, name: string, field: (typeof FIELDS)[num
   );
 }
 
-/** The policies by limit; those of `each` by limit and plan. The only limit of a rule is its `limit`. */
+/** The policies by limit. The policies of `each` are by limit and plan. The only limit of a rule is its `limit`. */
 function limitsOf({ numbers }: Rule, each: ReadonlySet<string>): Map<string, Policy> {
   const found = new Map<string, Policy>();
   for (const [plan, { limits }] of numbers) {
@@ -155,7 +155,7 @@ function limitsOf({ numbers }: Rule, each: ReadonlySet<string>): Map<string, Pol
   return found;
 }
 
-/** The limits that plans make different. */
+/** The limits that depend on the plan. */
 function dependentLimits({ numbers }: Rule): string[] {
   const texts = new Map<string, Set<string>>();
   for (const { limits } of numbers.values())

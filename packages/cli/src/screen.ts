@@ -1,10 +1,10 @@
 import type { Output } from './output.js';
 import { forTerminal, widthOf } from './text.js';
 
-/** To another screen and back, the cursor hidden meanwhile; and to its first line, clearing what follows. */
+/** Sequences that switch to another screen with a hidden cursor, and back; and one that moves to the first line and clears the rest. */
 const [ENTER, LEAVE, CLEAR] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l', '\u001b[H\u001b[J'];
 
-/** A whole terminal, on which each view replaces the one before. What was there comes back at the end. In a pipe the views follow. */
+/** A whole terminal: each view replaces the one before, and the end restores the earlier content. In a pipe, views follow each other. */
 export class Screen {
   constructor(private readonly output: Output) {}
 
@@ -21,7 +21,7 @@ export class Screen {
     else this.output.lines([...lines, '']);
   }
 
-  /** As many as the terminal can show: it would move up what comes first. */
+  /** The lines that fit the terminal: more lines would scroll the first ones away. */
   #fitting(lines: readonly string[]): string[] {
     const { width, height } = this.output;
     let left = height - 1;

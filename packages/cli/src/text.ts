@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 /**
  * Names and keys come from Redis, where others may write. Control characters would command the terminal, and marks of direction would
- * change the order in which people read: both are shown as escapes. `Output`, tables and `wrapped` escape whatever they are given, so
- * commands need not.
+ * change the order in which people read: both are shown as escapes. `Output`, tables and `wrapped` escape their input, so
+ * commands do not.
  */
 export const shown = (text: string): string =>
   text.replace(COMMANDING, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 
 const COMMANDING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Stands for the escape of a colour until `forTerminal`. Nobody else can know it, so no other text has a colour. */
+/** Placeholder for the escape of a colour until `forTerminal`. It is random, so no other text can contain a colour. */
 const COLOUR = randomUUID();
 const COLOURS = new RegExp(`\\[${COLOUR};(\\d+)m`, 'g');
 
@@ -18,7 +18,7 @@ const COLOURS = new RegExp(`\\[${COLOUR};(\\d+)m`, 'g');
 export const coloured = (text: string, begin: number, end: number): string =>
   `[${COLOUR};${begin}m${text}[${COLOUR};${end}m`;
 
-/** One line as a terminal gets it: only our own colours command it. */
+/** One line for a terminal. Its only control sequences are the CLI's own colours. */
 export const forTerminal = (line: string): string => shown(line).replace(COLOURS, '\u001b[$1m');
 
 /** A process in a line: `shop-1:4711`. */
@@ -34,7 +34,7 @@ export const safeJson = (value: unknown): string =>
       .join(''),
   );
 
-/** Characters of a key in a sentence: the rest must be readable, too. */
+/** The most characters of a key in a sentence, so that the rest stays readable. */
 const LONGEST_KEY = 80;
 
 /** A key in a sentence. */
@@ -43,13 +43,13 @@ export function shownKey(key: string): string {
   return text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY - 1)}…` : text;
 }
 
-/** Columns that a text takes, without its colours. */
+/** The columns that a text occupies, without its colours. */
 export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
 
 /**
  * Breaks a text into lines of at most `width` columns, between words where that is possible.
- * @param indent what lines begin with
- * @param first what the first line begins with
+ * @param indent the beginning of each line
+ * @param first the beginning of the first line
  */
 export function wrapped(text: string, width: number, indent = '', first = indent): string[] {
   const lines: string[] = [];

@@ -8,7 +8,7 @@ import { ownerOfCounted } from './owners.js';
 /** Length of a slot of the counts, s. */
 const SLOT = 10;
 
-/** What processes with the option `usage` counted. @throws CliError if there are none */
+/** The counts of processes with the option `usage`. @throws CliError without such a process */
 export async function usageOf({ store, ask, notes }: Context): Promise<UsageReport> {
   const usage = await ask(readUsage(store));
   usage.refused.forEach(notes.leftOut);
@@ -21,33 +21,33 @@ export async function usageOf({ store, ask, notes }: Context): Promise<UsageRepo
   );
 }
 
-/** Calls a second of one limiter. */
+/** The rates of one limiter, calls per second. */
 export interface Rates {
   readonly limiter: string;
-  /** `shadow`: decided and not enforced, as in a dry run or by a candidate rule. */
+  /** `shadow`: decided but not enforced, as in a dry run or by a shadow rule. */
   readonly mode: 'enforce' | 'shadow';
   readonly allowed: number;
   readonly denied: number;
   readonly errors: number;
   /** Share of denied calls, 0 to 1. */
   readonly share: number;
-  /** Only with `keyUse` in the option `usage`: of the last 10 to 15 minutes. */
+  /** Use by keys in the last 10 to 15 minutes. Only with `keyUse` in the option `usage`. */
   readonly keyUse: KeyUse | undefined;
 }
 
-/** Until here, s, the span of a report is the time since the limiter's first call. Later it can be shorter. */
+/** Up to this time, s, the span of a report is the time since the limiter's first call. Later it can be shorter. */
 const EXACT_SPAN = 600;
 
-/** The slots that count for a rate, without the one under way, which is not complete; and their length, s. */
+/** The slots of a rate, without the incomplete latest slot; and their length, s. */
 function slotsOf(span: number, seconds: number) {
   const slots = Math.max(1, Math.round(seconds / SLOT));
-  // All calls so far, by the time that they took.
+  // All calls so far, over the time since the first one.
   if (span < Math.min(EXACT_SPAN, (slots + 1) * SLOT))
     return { from: 0, to: undefined, length: Math.max(1, span) };
   return { from: -slots - 1, to: -1, length: slots * SLOT };
 }
 
-/** @param seconds how far back */
+/** @param seconds length of the period before now */
 export function ratesOf(
   { limiter, decisions, shadowDecisions, keyUse, shadowKeyUse, span }: LimiterUsageReport,
   seconds: number,
@@ -66,7 +66,7 @@ export function ratesOf(
   };
 }
 
-/** What a limiter enforced, and what it only would have: the modes that it used. */
+/** The modes that a limiter used: enforced and shadow decisions. */
 function ratesOfModes(report: LimiterUsageReport, seconds: number): Rates[] {
   const used = (counts: LimiterUsageReport['decisions']) =>
     Object.values(counts).some((slots: readonly number[]) => slots.some((count) => count > 0));
@@ -90,7 +90,7 @@ export const percent = (share: number): string =>
   `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 /**
- * The heads and rows of a table of rates, the most denied first. What was decided in shadow mode has rows of its own.
+ * The heads and rows of a table of rates, the most denied first. Shadow decisions have their own rows.
  * @param only the limiter to show; default all
  */
 export function rateRows(
@@ -116,7 +116,7 @@ export function rateRows(
 const named = (limiter: string, mode: Rates['mode']): string =>
   mode === 'shadow' ? `${limiter} (shadow)` : limiter;
 
-/** The keys of each limit, and how much of it they used at most. */
+/** The keys of each limit, with quantiles of their highest use. */
 export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: string[][] } {
   const rows = rates.flatMap(({ limiter, mode, keyUse }) =>
     (keyUse?.policies ?? []).map(({ policy, keys, use: { p50, p90, p99, max } }) => [
@@ -131,7 +131,7 @@ export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: st
 export type TopList = 'denied' | 'shadowDenied' | 'costly';
 
 /**
- * The heaviest keys of all limiters, or of one. Limiters and keys are named as the other commands take them. Digests stay digests.
+ * The heaviest keys of all limiters, or of one. Limiters and keys have the names that other commands accept. Digests stay digests.
  * @param only a limiter or a combination
  */
 export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: number, only?: string) {

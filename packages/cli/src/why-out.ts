@@ -5,7 +5,7 @@ import type { Connection } from './connection.js';
 import { openDeployment } from './doctor/deployment.js';
 import { messageOf } from './doctor/refusal.js';
 
-/** ioredis says of a cluster and of sentinels only that none answers. @returns an error that says why each one does not */
+/** For clusters and sentinels, ioredis reports only that none answers. @returns an error with the reason of each server */
 export async function whyOut(
   error: unknown,
   { server, deadline, address }: Pick<Connection, 'server' | 'deadline' | 'address'>,

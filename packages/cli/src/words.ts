@@ -3,7 +3,7 @@ import { lengthText, policyText } from '@sluice/core/operations';
 
 export const lengthOfMicros = (micros: number): string => lengthText(micros / 1_000);
 
-/** Local time of a moment: `14:03:05`, with the date if it is another day than `now`. Both µs since 1970. */
+/** Local time of a moment: `14:03:05`, with the date unless `now` is on the same day. Both are µs since 1970. */
 export function timeOf(micros: number, now: number): string {
   const [at, today] = [new Date(micros / 1_000), new Date(now / 1_000)];
   const two = (number: number) => String(number).padStart(2, '0');
@@ -20,10 +20,10 @@ export const momentOf = (micros: number, now: number): string =>
 export const count = (number: number, one: string, several = `${one}s`): string =>
   `${number} ${number === 1 ? one : several}`;
 
-/** A policy in a line: `100 per 1 min (fixedWindow)`. */
+/** A policy as text: `100 per 1 min (fixedWindow)`. */
 export const policyOf = (policy: Policy): string => `${policyText(policy)} (${policy.algorithm})`;
 
-/** A state in a sentence. */
+/** A state as part of a sentence. */
 export function stateOf(view: StateView, now: number): string {
   switch (view.kind) {
     case 'bucket': {

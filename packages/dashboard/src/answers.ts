@@ -1,4 +1,4 @@
-/** Headers of every answer, also of refusals: nothing is stored, framed by other sites or loaded from them, and no text becomes HTML. */
+/** Headers of every response, also of refusals. They forbid storing, framing by other sites, loading from them, and sniffing HTML. */
 const HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy':
@@ -24,7 +24,7 @@ export function answer(
 export const json = (status: number, value: unknown): Response =>
   answer(status, JSON.stringify(value), { 'Content-Type': 'application/json' });
 
-/** A refusal as an error, for code that returns something else. */
+/** A refusal as an error, for code that does not return a response. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,

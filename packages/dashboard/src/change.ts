@@ -14,7 +14,7 @@ const DONE: Readonly<Record<Change['action'], string>> = {
   removeOverride: 'The override has ended.',
 };
 
-/** Changes a key, and says what it was before. @throws Refusal */
+/** Changes a key, and returns a text about its earlier state. @throws Refusal */
 export async function change(limiters: Limiters, body: Body): Promise<Response> {
   const { limiter: name, key } = keyOf(body);
   const action = body.action as Change['action'];

@@ -13,8 +13,8 @@ import { Streams } from './streams.js';
 
 export interface DashboardOptions<Context = unknown> {
   /**
-   * May the sender of this request see the page? `context` is what you pass to the page as its second argument; with `nodeHandler` the
-   * request of your framework. Unless it returns `true`, or a promise of it, the answer is 401. Behind your own sign-in: `() => true`.
+   * Is the sender of this request allowed to see the page? `context` is what you pass to the page as its second argument; with `nodeHandler` the
+   * request of your framework. Unless it returns `true`, or a promise of it, the response is 401. Behind your own sign-in: `() => true`.
    */
   readonly authorize: (request: Request, context: Context) => boolean | Promise<boolean>;
   /** Shows buttons that unblock, reset and override keys. Default `false`: the page only reads. */
@@ -24,11 +24,11 @@ export interface DashboardOptions<Context = unknown> {
    * of this machine (`localhost`, `127.0.0.1`, `[::1]`), with any port.
    */
   readonly hosts?: readonly string[];
-  /** Looks for what makes limits fail, when a page is open, once a minute. `sluice dashboard` shows the findings of `sluice doctor` so. */
+  /** Searches problems for limits once a minute while a page is open. `sluice dashboard` passes the findings of `sluice doctor`. */
   readonly findings?: () => Promise<readonly Finding[]>;
 }
 
-/** A web-standard handler: pass it every request below the path of the page. */
+/** A web-standard handler: pass every request below the path of the page. */
 export interface Dashboard<Context = unknown> {
   (
     request: Request,
@@ -94,7 +94,7 @@ export function dashboard<Context = unknown>(
     const name = pathname.slice(pathname.lastIndexOf('/') + 1);
     const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
     if (route === undefined) {
-      // Links of the page are relative, so its address ends with a slash. Without ./ a name such as https:1249763844 is another site.
+      // Links of the page are relative, so its address must end with a slash. Without ./ a name such as https:1249763844 would be another site.
       if (!name.includes('.')) return answer(308, '', { Location: `./${name}/${search}` });
       return answer(404, 'Not found\n');
     }

@@ -1,14 +1,14 @@
 import type { DecisionMessage } from '@sluice/core';
 import type { Seconds } from './messages.js';
 
-/** Seconds that are kept. */
+/** The most seconds that are kept. */
 const KEPT = 180;
-/** Limiters that are counted: names may come from requests. */
+/** The most limiters that are counted: names can come from requests. */
 const MOST_LIMITERS = 1000;
 
 type Pair = [allowed: number, denied: number];
 
-/** What this process decides, second by second. */
+/** Counts the decisions of this process in each second. */
 export class Decisions {
   readonly #counts = new Map<string, Pair[]>();
   #current = new Map<string, Pair>();

@@ -3,23 +3,23 @@ import type { Denial, LimiterInfo } from './messages.js';
 import type { Reports, RoundTrip } from './reports.js';
 import { shownKey } from './shown-key.js';
 
-/** Keys whose denials are kept. */
+/** The most keys whose denials are kept. */
 const MOST_KEYS = 100;
-/** ms for which the times of a process count: it reports them every 2 s while it calls its store. */
+/** How long the round trips of a process count, ms. A process reports them every 2 s while it calls its store. */
 const FRESH = 5_000;
 
-/** With the key as it is stored. */
+/** A denial with its key in stored form. */
 type Kept = Omit<Denial, 'key' | 'owner'> & { readonly key: string };
 type Calls = NonNullable<DenialReport['storeCalls']> & { readonly receivedAt: number };
 
-/** What all processes report of their denials, and of their calls of the store. */
+/** The reports of all processes on their denials and their calls of the store. */
 export class Denials {
-  /** By limiter and key; the key that was denied last is the last one. */
+  /** Denials by limiter and key. The latest denied key is the last one. */
   readonly #denials = new Map<string, Kept>();
   readonly #calls = new Map<string, Calls>();
   #lastId = 0;
   #omitted = 0;
-  /** Why no reports arrive, if the store refuses. */
+  /** The reason why no reports arrive, if the store refuses. */
   problem: string | null = null;
 
   add(report: DenialReport): void {
@@ -37,7 +37,7 @@ export class Denials {
     return { omitted: this.#omitted, problem: this.problem };
   }
 
-  /** Keys that were denied after a denial. */
+  /** The keys that were denied after the given denial. */
   after(id: number, limiters: ReadonlyMap<string, LimiterInfo>): readonly Denial[] {
     const later = [...this.#denials.values()].filter((denial) => denial.id > id);
     return later.map((denial) => ({
@@ -47,7 +47,7 @@ export class Denials {
     }));
   }
 
-  /** Of all processes: the mean of their medians, by calls, and the largest p99. */
+  /** The round trip of all processes: the mean of their medians, weighted by calls, and the largest p99. */
   roundTrip(): RoundTrip | null {
     const since = Date.now() - FRESH;
     for (const [process, { receivedAt }] of this.#calls) if (receivedAt < since) this.#calls.delete(process);

@@ -6,10 +6,10 @@ export const asError = (error: unknown): Error =>
 const messageOf = (what: string, error: unknown): string =>
   `dashboard: ${what}: ${asError(error).stack ?? asError(error).message}`;
 
-/** For a request that gets a 500. */
+/** Reports a request that gets a 500. */
 export const warnOfRequest = (error: unknown): void =>
   warn('SLUICE_DASHBOARD_FAILED', messageOf('a request failed, so the answer is 500', error));
 
-/** For what the page reads again and again: nothing waits for it, and its rejection would end a process that serves requests. */
+/** Reports a failed background read of the page. No call awaits it, so its rejection would end the process. */
 export const warnOfRead = (error: unknown): void =>
   warnOnce('SLUICE_DASHBOARD_FAILED', asError(error).message, messageOf('a read of the page failed', error));

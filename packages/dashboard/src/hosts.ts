@@ -2,8 +2,8 @@
 const OWN_NAMES = ['127.0.0.1', '[::1]', 'localhost'];
 
 /**
- * The values of `Host` that are answered. Otherwise a foreign site could let its own name lead to this address (DNS rebinding), and read
- * the page with the browser of someone who is signed in.
+ * The accepted values of `Host`. Otherwise a foreign site could point its own name to this address (DNS rebinding), and read
+ * the page in the browser of a signed-in user.
  */
 export class Hosts {
   readonly #names: readonly string[];
@@ -29,7 +29,7 @@ export class Hosts {
     if (site !== null && site !== 'same-origin') return false;
     const origin = hostOf(request.headers.get('Origin') ?? '');
     if (origin === undefined) return false;
-    // Behind a proxy that changes `Host`, the origin must be one of the names.
+    // A proxy can change `Host`: then the origin must be one of the names.
     return origin.host === hostNamed(request)?.host || this.#names.includes(origin.host);
   }
 }

@@ -6,9 +6,9 @@ import type { Limiters } from './limiters.js';
 import type { KeyEvents, KeyState, PolicyState } from './messages.js';
 import type { Source } from './streams.js';
 
-/** ms between two looks at a key. */
+/** Pause between two reads of a key, ms. */
 const PERIOD = 500;
-/** Entries, holders and waiting calls that are sent of a state. */
+/** The most entries, holders and waiting calls that are sent of a state. */
 const MOST_ENTRIES = 300;
 
 /** @throws Refusal */
@@ -18,7 +18,7 @@ export function keyOf({ limiter, key }: Readonly<Record<string, unknown>>): { li
   return { limiter, key };
 }
 
-/** Looks at a key again and again, and sends what has changed. @throws Refusal */
+/** Reads a key repeatedly, and sends each change. @throws Refusal */
 export function keySource(limiters: Limiters, body: Readonly<Record<string, unknown>>): Source {
   const { limiter: name, key } = keyOf(body);
   return (send) => {
@@ -41,7 +41,7 @@ export function keySource(limiters: Limiters, body: Readonly<Record<string, unkn
   };
 }
 
-/** @returns an event, and a text that is the same as long as nothing has changed but the time */
+/** @returns an event, and a text that stays equal while only the time changes */
 async function seen(
   limiters: Limiters,
   name: string,
@@ -52,7 +52,7 @@ async function seen(
     const inspected = await inspectKey(limiters.store, definition, key);
     const { now, known, allowed, wait = null, policies } = inspected;
     const state: KeyState = { now, known, allowed, wait, policies: policies.map(policyState) };
-    // The level of a bucket changes with time alone, and the page computes that itself.
+    // The level of a bucket changes with time, and the page computes it itself.
     const same = policies.map(({ state: { state }, ...policy }) => [
       policy.remaining,
       policy.overrideUntil,
@@ -90,7 +90,7 @@ function policyState({ state: { view }, booked, ...policy }: InspectedPolicy): P
 
 type View = PolicyState['view'];
 
-/** Without entries that no picture has room for: the latest are kept. */
+/** The view with the latest entries only, as many as a picture can show. */
 function bounded(view: View): View {
   if (view.kind === 'log') return { ...view, entries: view.entries.slice(-MOST_ENTRIES) };
   if (view.kind !== 'holders') return view;

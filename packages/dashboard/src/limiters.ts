@@ -9,24 +9,24 @@ import {
 import { Refusal } from './answers.js';
 import type { LimiterInfo } from './messages.js';
 
-/** ms for which definitions that were read are used. */
+/** How long definitions are cached, ms. */
 const FRESH = 2_000;
 
 interface Known extends LimiterInfo {
   readonly definition: LimiterDefinition;
 }
 
-/** The limiters that the processes of a store have made known. */
+/** The limiters that the processes of a store published. */
 export class Limiters {
   #known: Promise<ReadonlyMap<string, Known>> | undefined;
   #readAt = 0;
-  /** What could not be read when it was read last. */
+  /** The texts that the latest read could not parse. */
   leftOut: readonly LeftOut[] = [];
   readonly #opened = new Map<string, { readonly definition: string; readonly limiter: RateLimiter }>();
 
   constructor(readonly store: Store) {}
 
-  /** By name. @throws StoreUnavailableError, StoreConfigurationError */
+  /** The limiters by name. @throws StoreUnavailableError, StoreConfigurationError */
   async list(): Promise<readonly LimiterInfo[]> {
     const known = [...(await this.#all()).values()];
     return known
@@ -34,14 +34,14 @@ export class Limiters {
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
-  /** @throws Refusal if no process has made it known */
+  /** @throws Refusal if no process published it */
   async definition(name: string): Promise<LimiterDefinition> {
     const known = (await this.#all()).get(name);
     if (known === undefined) throw new Refusal(404, `No process has made a limiter '${name}' known`);
     return known.definition;
   }
 
-  /** To change its keys. @throws Refusal */
+  /** A limiter that changes the keys. @throws Refusal */
   async opened(name: string): Promise<RateLimiter> {
     const definition = await this.definition(name);
     const text = JSON.stringify(definition);
@@ -78,7 +78,7 @@ export class Limiters {
       const isOwn = process === this.store.fleet?.process;
       for (const definition of limiters) {
         const { name, kind, policies, key, members } = definition;
-        // The process that published last is right: others may run an older version of the program.
+        // The latest published definition counts: other processes can run an older version of the program.
         const latest = known.get(name) ?? {
           definition,
           name,
@@ -90,7 +90,7 @@ export class Limiters {
           processes: 0,
           isOwn: false,
         };
-        // Rules have a combination of the same name for each set of rules that match together.
+        // Rules publish one combination of the same name for each set of rules that match together.
         const all = latest.members && { ...members, ...latest.members };
         known.set(name, {
           ...latest,

@@ -12,16 +12,16 @@ import { Unread } from './unread.js';
 import { usageOf } from './usage.js';
 
 const SECOND = 1_000;
-/** ms between two looks for findings. */
+/** Pause between two searches for findings, ms. */
 const MINUTE = 60_000;
-/** ms between two looks at new denials. */
+/** Pause between two reads of new denials, ms. */
 const SOON = 250;
-/** ms between two looks at what other processes have made known. */
+/** Pause between two reads of the definitions of other processes, ms. */
 const FLEET = 2_500;
-/** ms for which counting goes on without a page, so that a page that is loaded again has its past. */
+/** How long counting continues without a page, so that a reloaded page has its history, ms. */
 const LINGER = 10_000;
 
-/** What all open pages see. It costs nothing while none is open. */
+/** The data of all open pages. It causes no load while no page is open. */
 export class Live {
   readonly #pages = new Set<Page>();
   readonly #watch: StoreWatch;
@@ -30,7 +30,7 @@ export class Live {
   #limiters: readonly LimiterInfo[] = [];
   #named: ReadonlyMap<string, LimiterInfo> = new Map();
   #usage: Usage = null;
-  /** Null: nobody looks for them. */
+  /** Null: no search for findings. */
   #found: readonly Finding[] | null = null;
   #unread = new Unread();
   #stops: (() => void)[] = [];
@@ -129,7 +129,7 @@ export class Live {
   }
 
   async #readFleet(): Promise<void> {
-    // A server that is frozen answers the last look before it gets another one.
+    // One read at a time: a frozen server has not answered the previous one.
     if (this.#isReading) return;
     this.#isReading = true;
     try {

@@ -2,7 +2,7 @@ import type { Policy } from '@sluice/core';
 import type { DefinitionKind, InspectedPolicy } from '@sluice/core/operations';
 import type { Reports, RoundTrip } from './reports.js';
 
-// What the page and its server say to each other. Moments are ms since 1970, unless µs of the store's clock are named.
+// Messages between the page and its server. Moments are ms since 1970, unless µs of the store's clock are named.
 
 /** The events of the stream `events`. */
 export interface Events {
@@ -11,23 +11,23 @@ export interface Events {
   readonly health: Health;
   /** The last minutes of this process, when the stream begins. */
   readonly history: Seconds;
-  /** One second more. */
+  /** The counts of another second. */
   readonly second: Seconds;
   readonly usage: Usage;
   readonly denials: readonly Denial[];
   readonly reports: Reports;
-  /** Null: nobody looks for them. */
+  /** Null: no search for findings. */
   readonly findings: readonly Finding[] | null;
 }
 
-/** Something that makes limits fail, as `sluice doctor` finds it. */
+/** A problem for limits, like a finding of `sluice doctor`. */
 export interface Finding {
   readonly level: 'ok' | 'note' | 'warning' | 'error';
-  /** What was seen. */
+  /** The observation. */
   readonly what: string;
-  /** Why it matters. */
+  /** The reason why it matters. */
   readonly why: string;
-  /** The command or the setting that mends it. */
+  /** The command or the setting that fixes it. */
   readonly fix: string;
   /** `host:port`, if it concerns one server. */
   readonly node?: string;
@@ -36,9 +36,9 @@ export interface Finding {
 export interface About {
   /** `redis` or `memory`. */
   readonly store: string;
-  /** Where it is, without a password. */
+  /** Address of the store, without a password. */
   readonly address: string | null;
-  /** May keys be changed? */
+  /** Can the page change keys? */
   readonly write: boolean;
 }
 
@@ -47,13 +47,13 @@ export interface LimiterInfo {
   readonly kind: DefinitionKind;
   /** Empty for `combined` and `shared`. */
   readonly policies: Readonly<Record<string, Policy>>;
-  /** The same in words. */
+  /** The policies as text. */
   readonly policyTexts: Readonly<Record<string, string>>;
-  /** What it counts by, if known. */
+  /** The key expression, if known. */
   readonly key: string | undefined;
-  /** Of `combined`: the names of its limiters, by their names in the combination. */
+  /** For `combined`: the names of its limiters, by their names in the combination. */
   readonly members: Readonly<Record<string, string>> | undefined;
-  /** How many processes have it. */
+  /** Number of processes with this limiter. */
   readonly processes: number;
   /** Is the process that serves the page one of them? */
   readonly isOwn: boolean;
@@ -62,12 +62,12 @@ export interface LimiterInfo {
 export interface Health {
   /** Null if no process called the store in the last seconds. */
   readonly roundTrip: RoundTrip | null;
-  /** Servers that are out: failure policies decide. */
+  /** Servers that are out. Failure policies decide for them. */
   readonly out: readonly Outage[];
 }
 
 export interface Outage {
-  /** `host:port` of a cluster's node; otherwise empty. */
+  /** `host:port` of a node of a cluster, otherwise empty. */
   readonly node: string;
   readonly since: number;
   readonly error: string;
@@ -81,15 +81,15 @@ export interface Seconds {
   readonly counts: Readonly<Record<string, readonly (readonly [allowed: number, denied: number])[]>>;
 }
 
-/** Calls of all processes of the store. Null: no process counts them. */
+/** Calls of all processes of the store. Null: no process counts calls. */
 export type Usage = UsageOfAll | null;
 
 export interface UsageOfAll {
-  /** Of the last slot. */
+  /** End of the last slot. */
   readonly end: number;
   /** Length of a slot, ms. */
   readonly step: number;
-  /** How many processes count. */
+  /** Number of processes that count. */
   readonly processes: number;
   readonly limiters: Readonly<Record<string, SlotCounts>>;
   readonly denied: readonly TopKey[];
@@ -101,16 +101,16 @@ export interface SlotCounts {
   readonly denied: readonly (number | null)[];
 }
 
-/** A key as its users know it, or else the digest that the store has. */
+/** A key in its original form, or otherwise the stored digest. */
 export interface ShownKey {
   readonly text: string;
-  /** Can it be looked up by its text? */
+  /** Can the page read the key by its text? */
   readonly known: boolean;
 }
 
 export interface TopKey {
   readonly limiter: string;
-  /** The limiter that has the key: of a combination, a member. */
+  /** The limiter of the key. For a combination, a member. */
   readonly owner: string;
   readonly key: ShownKey;
   /** Denied calls, at most `error` too many. */
@@ -120,25 +120,25 @@ export interface TopKey {
 
 /** The denials of one key in all processes, while a page is open. */
 export interface Denial {
-  /** The last one, counted from 1. */
+  /** Number of the latest denial, from 1. */
   readonly id: number;
   readonly at: number;
   readonly count: number;
   readonly limiter: string;
-  /** The limiter that has the key: of a combination, a member. */
+  /** The limiter of the key. For a combination, a member. */
   readonly owner: string;
-  /** The policy of the last one. */
+  /** The policy of the latest denial. */
   readonly policy: string;
   readonly key: ShownKey;
   /** ms until a retry can pass; null: never. */
   readonly retryAfter: number | null;
-  /** It was not enforced. */
+  /** True if the denial was not enforced. */
   readonly shadow: boolean;
-  /** The process of the last one, `host:pid`. */
+  /** The process of the latest denial, `host:pid`. */
   readonly process: string;
 }
 
-/** One key, as `POST key` asks for it. */
+/** The body of `POST key`: one key. */
 export interface KeyRequest {
   readonly limiter: string;
   readonly key: string;
@@ -147,14 +147,14 @@ export interface KeyRequest {
 /** The events of the stream `key`. */
 export interface KeyEvents {
   readonly key: KeyState;
-  /** Why the key cannot be read now. */
+  /** The reason why the key cannot be read now. */
   readonly problem: string;
 }
 
 export interface KeyState {
   /** µs of the store's clock. */
   readonly now: number;
-  /** Does the store keep anything of the key? */
+  /** Does the store have a state of the key? */
   readonly known: boolean;
   readonly allowed: boolean;
   /** µs until a call of one permit can pass; null: never. */
@@ -179,18 +179,18 @@ export interface PolicyState
   readonly view: InspectedPolicy['state']['view'];
 }
 
-/** A change of a key, as `POST change` asks for it. */
+/** The body of `POST change`: a change of a key. */
 export type Change = KeyRequest & {
-  /** The user was asked. */
+  /** True after the user confirmed. */
   readonly confirmed: true;
 } & (
     | { readonly action: 'unblock' | 'reset' | 'removeOverride' }
     | {
         readonly action: 'override';
         readonly policy: string;
-        /** Replace those of the policy. */
+        /** Numbers that replace those of the policy. */
         readonly numbers: Readonly<Record<string, number>>;
-        /** As in `'1h'`. */
+        /** A duration such as `'1h'`. */
         readonly expiresIn: string;
       }
   );

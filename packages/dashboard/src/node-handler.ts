@@ -4,20 +4,20 @@ import { pipeline } from 'node:stream/promises';
 import type { Dashboard } from './dashboard.js';
 import { warnOfRequest } from './failure.js';
 
-/** What frameworks add to a request of Node. */
+/** Properties that frameworks add to a request of Node.js. */
 type NodeRequest = IncomingMessage & {
   /** Express: `url` with the path that the page is mounted at. */
   readonly originalUrl?: string;
-  /** The body, if it has been parsed already. */
+  /** The parsed body, if a parser ran. */
   readonly body?: unknown;
 };
 
-/** A `Request` cannot have these methods. */
+/** Methods that a `Request` cannot have. */
 const REFUSED = ['CONNECT', 'TRACE', 'TRACK'];
 
 /**
- * The page for `node:http`, Express, Koa and Fastify. `authorize` gets the request of Node as its second argument, so also what your sign-in
- * added to it. An error goes to `next`. Without `next` it is answered with 500, and a warning has it: the promise never rejects then.
+ * The page for `node:http`, Express, Koa and Fastify. `authorize` receives the request of Node.js as its second argument, with all properties
+ * that your sign-in added. An error is passed to `next`. Without `next` it causes a 500 and a warning, and the promise never rejects.
  */
 export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
   page: Dashboard<Context>,
@@ -38,7 +38,7 @@ export function nodeHandler<Context extends IncomingMessage = IncomingMessage>(
     try {
       await send(await handle(webRequest(request, url, gone.signal), request), response);
     } catch (error) {
-      if (response.destroyed) return; // the client has left
+      if (response.destroyed) return; // the client disconnected
       if (next === undefined) fail(error, response);
       else next(error);
     }
@@ -58,14 +58,14 @@ function urlOf({ originalUrl, url = '/' }: NodeRequest): string | undefined {
   const whole = target.startsWith('/') ? `http://127.0.0.1${target}` : target;
   if (!URL.canParse(whole)) return undefined;
   const { username, password, href } = new URL(whole);
-  return username === '' && password === '' ? href : undefined; // a `Request` has none
+  return username === '' && password === '' ? href : undefined; // a `Request` rejects credentials
 }
 
 function webRequest(request: NodeRequest, url: string, signal: AbortSignal): Request {
   const { method = 'GET', body } = request;
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
-    // Names of HTTP/2 begin with a colon.
+    // Pseudo-headers of HTTP/2 begin with a colon.
     if (name === ':authority') headers.set('Host', `${value}`);
     else if (!name.startsWith(':')) for (const item of [value ?? []].flat()) headers.append(name, item);
   }

@@ -1,18 +1,18 @@
-// What the page shows of the reports of all processes.
+// The part of all processes' reports that the page shows.
 
 /** How long the processes of the store wait for its answers, ms. */
 export interface RoundTrip {
-  /** Half of the calls take less. */
+  /** The median, ms. */
   readonly p50: number;
-  /** In the slowest process, 1 % of the calls take more. */
+  /** The p99 of the slowest process, ms. */
   readonly p99: number;
   readonly processes: number;
 }
 
-/** What is missing among the denials. */
+/** Denials that the list lacks. */
 export interface Reports {
-  /** Denials that processes counted, and did not name. */
+  /** Denials that processes counted without their keys. */
   readonly omitted: number;
-  /** Why the processes cannot be followed, if the store refuses that. */
+  /** The reason why processes cannot be followed, if the store refuses. */
   readonly problem: string | null;
 }

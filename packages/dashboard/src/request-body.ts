@@ -1,6 +1,6 @@
 import { Refusal } from './answers.js';
 
-/** Bytes: room for a key of 10,000 characters that JSON writes as six bytes each. */
+/** The most bytes: enough for a key of 10,000 characters that JSON writes as six bytes each. */
 const MOST = 64_000;
 
 /** The JSON object that a request sends. @throws Refusal */

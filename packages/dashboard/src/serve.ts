@@ -9,12 +9,12 @@ import { type Dashboard, type DashboardOptions, dashboard } from './dashboard.js
 import { nodeHandler } from './node-handler.js';
 
 export interface ServeOptions extends Pick<DashboardOptions, 'write' | 'findings'> {
-  /** Default 0: a free port. */
+  /** The port. Default 0: a free port. */
   readonly port?: number;
 }
 
 export interface ServedDashboard {
-  /** Where to open the page. It works once: the browser that opens it gets a cookie. */
+  /** The address of the page. It works once: the browser that opens it gets a cookie. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function serveDashboard(store: Store, options: ServeOptions = {}): 
   checkOptions('serveDashboard', options, ['write', 'findings', 'port']);
   const { port: wanted = 0, ...rest } = options;
   checkInteger('serveDashboard: port', wanted, 0, 65_535);
-  // Other servers of this machine share the name 127.0.0.1, and so its cookies: only this path gets ours.
+  // Other servers on this machine share the name 127.0.0.1 and its cookies, so the cookie is bound to this path.
   const path = `/${secret().slice(0, 12)}/`;
   const session = secret();
   let token: string | undefined = secret();
@@ -38,7 +38,7 @@ export async function serveDashboard(store: Store, options: ServeOptions = {}): 
     const { pathname, searchParams } = new URL(request.url);
     const given = searchParams.get('token') ?? '';
     if (pathname !== path || token === undefined || !isEqual(given, token)) return page(request);
-    // Refuses a foreign host, with 421, and everyone else with 401: there is no cookie yet.
+    // Responds 421 to a foreign host, and 401 to others: there is no cookie yet.
     const refused = await page(request);
     if (refused.status !== 401) return refused;
     token = undefined;
@@ -54,7 +54,7 @@ const COOKIE = 'sluice';
 const cookieOf = ({ headers }: Request): string =>
   new RegExp(`(?:^|; )${COOKIE}=([\\w-]+)`).exec(headers.get('Cookie') ?? '')?.[1] ?? '';
 
-/** Takes the same time wherever two texts differ. */
+/** Compares two texts in constant time. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
   return timingSafeEqual(a, b);

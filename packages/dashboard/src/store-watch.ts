@@ -1,15 +1,15 @@
 import { type Store, subscribe } from '@sluice/core';
 import type { Outage } from './messages.js';
 
-/** How a store does, as this process sees it. */
+/** The health of a store, as observed by this process. */
 export class StoreWatch {
   readonly #outages = new Map<string, Outage>();
-  /** Our own reads fail. */
+  /** True while the dashboard's own reads fail. */
   #failing: Outage | undefined;
 
   constructor(private readonly store: Store) {}
 
-  /** Returns a function that ends it. */
+  /** Returns a function that stops watching. */
   start(): () => void {
     const isOurs = ({ store, address }: { store: string; address: string | undefined }) =>
       store === this.store.name && address === this.address;
@@ -33,7 +33,7 @@ export class StoreWatch {
     return this.store.health?.address();
   }
 
-  /** A read of ours has succeeded. */
+  /** Records a successful read of the dashboard. */
   answered(): void {
     this.#failing = undefined;
   }

@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import { answer } from './answers.js';
 
-/** Streams at the same time: a tab of a browser has up to two. */
+/** The most concurrent streams. A browser tab has up to two. */
 const MOST = 50;
-/** A comment in a silent stream, so that proxies keep it open; ms. */
+/** Interval of comments in an idle stream, which keep proxies from closing it, ms. */
 const HEARTBEAT = 15_000;
-/** A stream ends after this time, ms, and the page opens another one: then `authorize` decides again. */
+/** The longest time of a stream, ms. Then the page opens another one, and `authorize` decides again. */
 const LONGEST = 300_000;
-/** Bytes that a client may be behind. A slower client loses its stream. */
+/** The most unsent bytes. A slower client loses its stream. */
 const BEHIND = 4_000_000;
 
 /** Sends an event. */
 export type Send = (event: string, data: unknown) => void;
 
-/** Begins to send, and returns a function that ends that. */
+/** Starts sending, and returns a function that stops it. */
 export type Source = (send: Send) => () => void;
 
 /** The open streams of server-sent events. */
@@ -39,7 +39,7 @@ export class Streams {
     return answer(200, stream, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
   }
 
-  /** Ends all streams. No other one begins. */
+  /** Ends all streams, and refuses new ones. */
   close(): void {
     this.#closed = true;
     for (const end of [...this.#open]) end();
@@ -68,7 +68,7 @@ export class Streams {
       try {
         controller.close();
       } catch {
-        // The client has canceled the stream.
+        // The client canceled the stream.
       }
     };
     let stop: (() => void) | undefined;

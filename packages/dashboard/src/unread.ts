@@ -1,22 +1,22 @@
 import type { LeftOut } from '@sluice/core/operations';
 import type { Finding } from './messages.js';
 
-/** Texts that are named: another program may write any number of them. */
+/** The most texts that are named: another program can write any number of them. */
 const MOST = 5;
 
-/** What processes published and this one cannot read, as findings. */
+/** Findings on published texts that this process cannot read. */
 export class Unread {
   readonly #denials = new Map<string, LeftOut>();
   #published: readonly LeftOut[] = [];
   #text = '[]';
 
-  /** What could not be read of the limiters and counts of all processes. @returns whether the findings have changed */
+  /** Sets the unreadable definitions and counts of all processes. @returns true if the findings changed */
   published(notes: readonly LeftOut[]): boolean {
     this.#published = notes;
     return this.#hasChanged();
   }
 
-  /** A report of denials. @returns whether the findings have changed */
+  /** Adds an unreadable report of denials. @returns true if the findings changed */
   denials(note: LeftOut): boolean {
     if (this.#denials.size < MOST) this.#denials.set(note.process, note);
     return this.#hasChanged();

@@ -3,12 +3,12 @@ import { type LeftOut, OTHER_LIMITERS, ownerOf } from '@sluice/core/operations';
 import type { LimiterInfo, SlotCounts, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
-/** ms of a slot of `readUsage`. */
+/** Length of a slot of `readUsage`, ms. */
 const SLOT = 10_000;
-/** Keys that are listed. */
+/** The most keys that are listed. */
 const MOST = 50;
 
-/** @param leftOut gets what cannot be read @throws StoreUnavailableError, StoreConfigurationError */
+/** @param leftOut receives texts that cannot be read @throws StoreUnavailableError, StoreConfigurationError */
 export async function usageOf(
   store: Store,
   limiters: readonly LimiterInfo[],
@@ -26,9 +26,9 @@ export async function usageOf(
   };
 }
 
-/** The complete slots: all but the newest. */
+/** The complete slots: all except the newest. */
 function slotsOf({ decisions: { allowed, denied }, span }: LimiterUsageReport): SlotCounts {
-  // Slots go back further than the lists of keys, whose length `span` is.
+  // Slots cover a longer time than the lists of keys, which cover `span`.
   const firstCall = allowed.findIndex((count, i) => count + denied[i]! > 0);
   const spanned = allowed.length - Math.floor(span / SLOT);
   const start = firstCall < 0 ? spanned : Math.min(spanned, firstCall);

@@ -35,11 +35,11 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
   };
 }
 
-/** What clients see of a name that the program did not choose: `countLimit-3f9a2c41`, the same in every process. */
+/** The name that clients see instead of one that the program did not choose: `countLimit-3f9a2c41`, the same in every process. */
 const shownName = (name: string): string =>
   `${/^\w*/.exec(name)![0]}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
-/** As the limiters of requests publish it. */
+/** The key in its published form, as for limiters of requests. */
 function keyKindOf({ limitType, key }: Limitation): string {
   if (limitType !== LimitType.CUSTOM) return limitType;
   return typeof key === 'function' ? 'a function' : keyText(key);

@@ -6,7 +6,7 @@ import { Sluice, type SluiceOptions } from './sluice.js';
 export const SLUICE: unique symbol = Symbol.for('sluice.configuration');
 
 interface Configurations {
-  /** For all classes without their own. */
+  /** The configuration of all classes without their own. */
   current: Sluice | undefined;
   /** The current configuration and those it replaced, until `closeSluice`. */
   readonly open: Set<Sluice>;
@@ -47,7 +47,7 @@ export async function closeSluice(): Promise<void> {
 
 /**
  * The configuration for a call: of the object, otherwise of its class, otherwise of the class that defines the method, otherwise the common one.
- * @throws TypeError if `[SLUICE]` of one of them is no configuration
+ * @throws TypeError if `[SLUICE]` of one of them is not a configuration
  */
 export function sluiceOf(self: unknown, definingClass: unknown): Sluice {
   const held = heldBy(self) ?? heldBy((self as object | undefined)?.constructor) ?? heldBy(definingClass);

@@ -49,7 +49,7 @@ interface DecoratedLimit {
   readonly decorator: string;
   /** Unique on a method. */
   readonly title: string;
-  /** In `@SkipLimit(name)`. */
+  /** Its name in `@SkipLimit(name)`. */
   readonly skipName: string;
   /** @throws RangeError, TypeError for a method that cannot be limited */
   readonly admission: (target: TargetMethod) => Admit;

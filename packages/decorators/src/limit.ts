@@ -50,11 +50,11 @@ export type LimitOptions = LimitAttributes &
  */
 export function Limit(options: Policy | LimitOptions, ...rest: never[]): LimitDecorator;
 /**
- * Limits an async method by a rule of the document that `configureSluice({ rules })` or `SluiceModule` was given. Each call uses the current
+ * Limits an async method by a rule of the document that was passed to `configureSluice({ rules })` or `SluiceModule`. Each call uses the current
  * version of the rule.
  * @param rule its name in the document
  * @throws TypeError at decoration, naming the invalid attribute or what cannot be limited. Without rules, calls reject with a TypeError; with
- *   a name that they do not have, with a RangeError
+ *   an unknown name, with a RangeError
  */
 export function Limit(rule: string, options?: RuleLimitOptions): LimitDecorator;
 export function Limit(options: Policy | LimitOptions | string, ...rest: unknown[]): LimitDecorator {

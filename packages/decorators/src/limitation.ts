@@ -87,7 +87,7 @@ const COMMON_OPTIONS = ['prefix', 'key', 'limitType', 'params', 'escalate'];
  * Reads the attributes that all decorators have.
  * @param own the names of the decorator's own attributes
  * @param rest further arguments: with any of them the decorator was used without parentheses
- * @param remedies what to do instead of attributes that the decorator does not have, by their names
+ * @param remedies the remedy for attributes that the decorator lacks, by their names
  * @throws RangeError, TypeError naming the attribute and the value
  */
 export function commonLimit(

@@ -9,7 +9,7 @@ export type ReadParameter = (args: readonly unknown[]) => unknown;
 export interface MethodParameters {
   /** Undefined without source (native and bound functions), unless they are declared. */
   readonly names: ReadonlyMap<string, ReadParameter> | undefined;
-  /** Those in the source, in their order. */
+  /** The names in the source, in order. */
   readonly positions: readonly ReadParameter[];
   /** Names and positions whose default only the method itself can compute. */
   readonly computed: ReadonlySet<string>;
@@ -20,7 +20,7 @@ const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
 /**
  * Reads parameters from the method's source, with names also in destructured objects. A default is used if it is a plain value. Other defaults
  * count as missing, because only the method itself can compute them.
- * @param declared the attribute `params`: the names, if they are not those in the source
+ * @param declared the attribute `params`: the names, if they differ from the source
  */
 export function readParameters(method: Method, declared?: readonly string[]): MethodParameters {
   const parameters = parseParameters(Function.prototype.toString.call(originalOf(method)));

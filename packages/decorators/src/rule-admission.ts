@@ -20,11 +20,11 @@ export interface RuleLimit {
   /** Undefined: the key of the rule. */
   readonly key: KeyOfCalls | undefined;
   readonly params: readonly string[] | undefined;
-  /** The longest wait for permits, 0 for none; undefined: the one of the rule. */
+  /** The longest wait for permits, 0 for none; undefined: the timeout of the rule. */
   readonly timeout: Duration | undefined;
 }
 
-/** What a call counts for under one rule. */
+/** The key, cost and plan of a call under one rule. */
 interface RuledCall {
   readonly limiter: RateLimiter;
   readonly key: string;
@@ -37,7 +37,7 @@ interface Taken {
   readonly decision: Decision;
 }
 
-/** Most keys that are compiled for one method: each version of the rules may have another. */
+/** The most keys that are compiled for one method: each version of the rules can have another key. */
 const MOST_KEYS = 100;
 
 const LIMIT_TYPES: readonly string[] = [LimitType.IP, LimitType.USER, LimitType.METHOD];
@@ -112,7 +112,7 @@ async function take({ limiter, key, options }: RuledCall, timeout: Duration | un
   return decision;
 }
 
-/** What goes wrong in a shadow rule does not concern the call. */
+/** An error of a shadow rule must not affect the call. */
 async function countShadow({ limiter, key, options }: RuledCall): Promise<Taken | undefined> {
   try {
     return { limiter, decision: await limiter.consume(key, { ...options, shadow: true }) };

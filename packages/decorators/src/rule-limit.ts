@@ -6,7 +6,7 @@ import { declaredParameterNames } from './parameter-names.js';
 import { ruleAdmission } from './rule-admission.js';
 import { warnOfShortTimeout } from './units.js';
 
-/** The attributes of `@Limit('name')`. All else is in the document. */
+/** The attributes of `@Limit('name')`. Everything else is in the document. */
 export interface RuleLimitOptions {
   /** The key of a call, instead of the rule's: a key expression such as `#{phone}`, a list of keys, or a function of the call's arguments. */
   readonly key?: KeyOfCalls | undefined;

@@ -58,7 +58,7 @@ export function skipsLimitNamed(target: unknown, name: string): boolean {
   return skipped === true || skipped.includes(name);
 }
 
-/** The same, for the class itself and not those that it extends. */
+/** The same for the class itself, without its base classes. */
 export function hasSkipLimit(target: Class, name: string): boolean {
   return Object.hasOwn(target, SKIP) && skipsLimitNamed(target, name);
 }

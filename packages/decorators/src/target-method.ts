@@ -9,9 +9,9 @@ export interface TargetMethod {
   readonly name: string;
   /** For errors: `@RateLimit on list`. */
   readonly where: string;
-  /** The class that defines it, if decoration tells: legacy decorators receive it. */
+  /** The class that defines it, if known at decoration: legacy decorators receive it. */
   readonly definedBy?: Class;
-  /** The class that defines it, if the object of a call tells. */
+  /** The class that defines it, if known from the object of a call. */
   classOf(self: unknown, wrapper: Method): Class | undefined;
 }
 
@@ -33,7 +33,7 @@ export function standardMethod(
     return { method, name, where, classOf: () => owner };
   }
   if (context.private) {
-    // It is on no prototype, so a subclass looks like the class that defines it.
+    // A private method is on no prototype, so a subclass looks like the class that defines it.
     return {
       method,
       name,

@@ -71,7 +71,7 @@ function checkAsync({ decorator }: MethodLimit, { name }: Method, result: unknow
   );
 }
 
-/** Takes the permits of one limit after the other. If one denies, returns those of the others and rejects. */
+/** Takes the permits of one limit after the other. If one denies, refunds the permits of the others and rejects. */
 async function admitted(
   limits: readonly MethodLimit[],
   self: unknown,
@@ -83,7 +83,7 @@ async function admitted(
     for (const { admit } of limits) permits.push(await admit(self, args, wrapper));
     return permits;
   } catch (error) {
-    // If the store is out, they stay spent: too few calls may pass then, never too many.
+    // If the store is out, they stay spent: then too few calls can pass, but never too many.
     await Promise.allSettled(permits.map((each) => each.refund()));
     throw error;
   }
@@ -114,7 +114,7 @@ export function originalOf(method: Method): Method {
   return original;
 }
 
-/** What reflect-metadata adds to `Reflect`. Not imported: if it is not loaded, there is no metadata to copy. */
+/** The functions that reflect-metadata adds to `Reflect`. Not imported: if it is not loaded, there is no metadata to copy. */
 interface MetadataReflection {
   getOwnMetadataKeys?(target: object): unknown[];
   getOwnMetadata(key: unknown, target: object): unknown;

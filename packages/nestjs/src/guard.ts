@@ -50,7 +50,7 @@ export function RateLimitGuard(options: RateLimitGuardOptions): Type<CanActivate
       return admit(this.#limit.without(skippedBy(this.#inside(context))), context, both);
     }
 
-    /** The levels inside the level of this guard: a skip on its own level does not apply to it. */
+    /** The levels below this guard. A skip on the guard's own level does not apply to it. */
     #inside(context: ExecutionContext): readonly Level[] {
       const levels = levelsOf(context);
       const own = levels.findIndex((level) =>

@@ -78,7 +78,7 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   /** Called by Nest before the application listens. */
   async onModuleInit(): Promise<void> {
     await connectAtStart(this.#options.store);
-    await this.globalLimit?.without([])?.connect(); // it may have its own store
+    await this.globalLimit?.without([])?.connect(); // it can have its own store
   }
 
   /** Called by Nest after the last response. */

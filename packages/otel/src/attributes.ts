@@ -9,7 +9,7 @@ export const STATE = 'sluice.state';
 /** A code or a class name. Its message may contain a key. */
 export const ERROR_TYPE = 'error.type';
 
-/** What the conventions of OpenTelemetry call an error that has no name of its own. */
+/** The name in OpenTelemetry's conventions for an error without a name. */
 const UNNAMED = '_OTHER';
 
 /** The code of an error, or its class. */
@@ -20,7 +20,7 @@ export function errorType(error: unknown): string {
   return typeof name === 'string' && name !== '' ? name : UNNAMED;
 }
 
-/** The first names it is given. Every later one becomes `rest`, because names may come from requests and each is a time series. */
+/** The first names that it receives. Every later name becomes `rest`: names can come from requests, and each is a time series. */
 export class BoundedNames {
   readonly #names = new Set<string>();
 
@@ -37,7 +37,7 @@ export class BoundedNames {
   }
 }
 
-/** Most error types that are told apart. */
+/** The most error types with their own time series. */
 const ERROR_TYPES = 30;
 
 /** The names that are attributes of metrics, each bounded. */

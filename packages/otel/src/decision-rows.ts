@@ -3,10 +3,10 @@ import { type AttributeNames, BoundedNames } from './attributes.js';
 import type { SampledHistogram } from './sampled-histogram.js';
 import type { Count } from './series.js';
 
-/** Most policies of one limiter that are told apart. A function of the request may name them. */
+/** The most policies of one limiter with their own time series. A function of the request can name them. */
 const POLICIES = 20;
 
-/** What the decisions of a row have in common. */
+/** The common attributes of the decisions of a row. */
 export interface DecisionKind {
   readonly limiter: string;
   readonly policy: string;
@@ -31,7 +31,7 @@ export class DecisionRow {
     private readonly counts: RowCounts,
   ) {}
 
-  /** Adds to the counts what came since the last collection. */
+  /** Adds the decisions since the last collection to the counts. */
   drain(): void {
     const [decisions, permits, nearLimit] = this.counts;
     decisions.value += this.decisions;
@@ -49,7 +49,7 @@ interface LimiterRows {
   readonly policies: Map<string, DecisionRow[]>;
 }
 
-/** Rows by what their decisions have in common. Their number is bounded. */
+/** Rows by their common attributes. Their number is bounded. */
 export class DecisionRows {
   readonly #limiters = new Map<string, LimiterRows>();
   readonly all: DecisionRow[] = [];

@@ -8,7 +8,7 @@ import { type AnySeries, attributesOf, Series } from './series.js';
 /** Share of the limit below which an allowed call is near it. */
 const NEAR = 0.2;
 
-/** s. From a denial in memory to the longest usual deadline. */
+/** Buckets, s: from a denial in memory to the longest usual deadline. */
 const DURATIONS = [5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25];
 
 /** Counts decisions, and times some of them. */
@@ -17,17 +17,17 @@ export class Decisions {
   readonly #permits;
   readonly #nearLimit;
   readonly #duration: Histogram;
-  /** By limiter, source and error. */
+  /** Samples by limiter, source and error. */
   readonly #durations = new Map<string, SampledHistogram>();
   readonly #rows: DecisionRows;
-  /** The row of the decision before, because the next one often has the same; and the names in its message. */
+  /** The row of the previous decision and the names in its message, because the next decision often has the same row. */
   #lastRow: DecisionRow | undefined;
   #limiter = '';
   #policy = '';
-  /** What is observed when metrics are collected. */
+  /** The counts that are observed when metrics are collected. */
   readonly series: readonly AnySeries[];
 
-  /** @param waited has the call waited for permits? Then its time says nothing about the decision. */
+  /** @param waited true if the call waited for permits: then its time is not the time of the decision */
   constructor(
     meter: Meter,
     names: AttributeNames,

@@ -24,19 +24,19 @@ const SCOPE = '@sluice/otel';
 const OPTIONS = ['meterProvider', 'tracerProvider', 'spans', 'maxLimiters'];
 
 export interface InstrumentOptions {
-  /** Gets the metrics. Default: the global one of `@opentelemetry/api`. */
+  /** Receives the metrics. Default: the global one of `@opentelemetry/api`. */
   readonly meterProvider?: MeterProvider | undefined;
-  /** Gets the spans. Default: the global one of `@opentelemetry/api`. */
+  /** Receives the spans. Default: the global one of `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider | undefined;
   /** A span `sluice decide` for each decision within a span that is recorded. Default: false. */
   readonly spans?: boolean | undefined;
-  /** Limiters with time series of their own. Those with later names count as `other`. Default: 200. */
+  /** The most limiters with their own time series. Limiters with later names count as `other`. Default: 200. */
   readonly maxLimiters?: number | undefined;
 }
 
-/** What `instrument` returns. */
+/** The result of `instrument`. */
 export interface Telemetry {
-  /** Ends all metrics and spans. May be called twice. */
+  /** Ends all metrics and spans. Can be called twice. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ shared[slot] ??= new WeakSet();
 const instrumented = shared[slot];
 
 /**
- * Reports what all limiters and stores of this process do to OpenTelemetry. Call it once, after the SDK has started. Does nothing if
+ * Reports the calls of all limiters and stores of this process to OpenTelemetry. Call it once, after the SDK has started. Does nothing if
  * OTEL_SDK_DISABLED is true. Without an SDK for metrics it makes spans alone, if
  * `spans` is true and an SDK for traces is registered, or if OTEL_METRICS_EXPORTER is none.
  * @throws Error if no SDK is registered; TypeError for an unknown option or a second call for the same meter provider; RangeError for
@@ -87,7 +87,7 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
   return { close: () => telemetry.close() };
 }
 
-/** `@opentelemetry/api` passes on to the SDK through a proxy, which has no tracer of its own before an SDK is registered. */
+/** `@opentelemetry/api` forwards to the SDK through a proxy, which has no tracer until an SDK is registered. */
 function hasSdk(provider: TracerProvider): boolean {
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(SCOPE) !== undefined;
 }
@@ -133,7 +133,7 @@ class Instrumentation {
     for (const end of this.endings.splice(0)) end();
   }
 
-  /** Counts are observed when metrics are collected: an `add` for each decision would cost more than to count it. */
+  /** Counts are observed when metrics are collected: an `add` for each decision would cost more than counting it. */
   #observe(meter: Meter, series: readonly AnySeries[]): void {
     const instruments = series.map(({ instrument }) => instrument);
     const observe = (result: Parameters<Parameters<Meter['addBatchObservableCallback']>[0]>[0]) => {
@@ -150,7 +150,7 @@ class Instrumentation {
     this.endings.push(subscribe(name, this.#guarded(listener)));
   }
 
-  /** Subscribers run within decisions, and what they throw would be an uncaught exception. */
+  /** Subscribers run within decisions, and their errors would be uncaught exceptions. */
   #guarded<Message>(subscriber: (message: Message) => void): (message: Message) => void {
     return (message) => {
       try {

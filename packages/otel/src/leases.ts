@@ -5,7 +5,7 @@ import { type AnySeries, type Count, Series } from './series.js';
 
 /** Counts the leases of `concurrency` policies that this process holds. */
 export class Leases {
-  /** A lease that was held before us must not be counted when it ends. */
+  /** Leases that were counted. A lease from before `instrument` must not be subtracted when it ends. */
   readonly #held = new WeakMap<LeaseMessage, Count>();
   readonly #leases;
   readonly series: readonly AnySeries[];
@@ -24,7 +24,7 @@ export class Leases {
     this.series = [this.#leases];
   }
 
-  /** The same message comes when the permits are held and when they are not any more. */
+  /** The same message is published when permits are held and when they are no longer held. */
   count(message: LeaseMessage): void {
     if (message.state === 'held') {
       const leases = this.#leases.of(this.names.limiters.fold(message.limiter));

@@ -6,7 +6,7 @@ import { type AnySeries, Series } from './series.js';
 /** Actual ÷ estimate. */
 const DRIFTS = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 4, 10];
 
-/** Counts permits that were given back, and how far estimates of reservations were off. */
+/** Counts refunded permits, and records how far estimates of reservations were off. */
 export class Refunds {
   readonly #refunds;
   readonly #drift: Histogram;

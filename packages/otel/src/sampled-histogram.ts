@@ -1,8 +1,8 @@
 import type { Attributes, Histogram } from '@opentelemetry/api';
 
-/** ms from one sample to the next, */
+/** A sample is taken after this time, ms, */
 const EVERY_MS = 10;
-/** unless this number of values came in less time. A prime: what happens in turns is all in the sample. */
+/** or this number of values, whichever is first. It is a prime, so that a sample of alternating values contains all of them. */
 const EVERY = 251;
 
 /**
@@ -18,7 +18,7 @@ export class SampledHistogram {
     readonly attributes: Attributes,
   ) {}
 
-  /** Is the next value one of the sample? @param now ms, as of `performance.now()` */
+  /** Does the sample take the next value? @param now ms, as of `performance.now()` */
   takes(now: number): boolean {
     this.#left -= 1;
     if (this.#left > 0 && now - this.#sampledAt < EVERY_MS) return false;

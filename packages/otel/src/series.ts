@@ -1,6 +1,6 @@
 import type { Attributes, BatchObservableResult, Observable } from '@opentelemetry/api';
 
-/** Time series of one observable instrument, by the values of its attributes. An undefined value is left out. */
+/** Time series of one observable instrument, by the values of its attributes. An undefined value is omitted. */
 export class Series<Names extends readonly string[]> {
   readonly #counts = new Map<string, Count>();
 

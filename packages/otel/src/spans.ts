@@ -16,7 +16,7 @@ const RETRY_AFTER = 'sluice.retry_after_ms';
 const WAITED = 'sluice.waited_ms';
 
 /**
- * A span `sluice decide` for each `consume` and `acquire` within a span that is recorded. Returns a function that ends that.
+ * A span `sluice decide` for each `consume` and `acquire` within a span that is recorded. Returns a function that stops it.
  * @param guarded wraps each subscriber
  */
 export function traceDecisions(
@@ -56,7 +56,7 @@ function describe(span: Span, { result, decision, error }: DecisionMessage): voi
     attributes[SOURCE] = decision.source;
     attributes[REMAINING] = decision.remaining;
     attributes[WAITED] = decision.waited;
-    // A wait without end is no number in JSON.
+    // JSON has no number for a wait without end.
     if (Number.isFinite(decision.retryAfter)) attributes[RETRY_AFTER] = decision.retryAfter;
   }
   if (result === 'denied') span.addEvent('denied');

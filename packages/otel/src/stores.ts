@@ -5,11 +5,11 @@ import { type AttributeNames, BoundedNames, ERROR_TYPE, NODE, STATE, STORE } fro
 import { SampledHistogram } from './sampled-histogram.js';
 import { type AnySeries, type Count, Series } from './series.js';
 
-/** Calls of one script call. */
+/** Buckets: calls in one script call. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-/** Most servers that are told apart: nodes of a cluster come and go. */
+/** The most servers with their own time series: nodes of a cluster change. */
 const NODES = 100;
-/** ms. A server that was not called for this time may have left its cluster, so its state is not known. */
+/** Time after which the state of a server without calls is unknown, ms. It can have left its cluster. */
 const UNKNOWN_AFTER = 600_000;
 
 const STATES = ['ok', 'degraded'] as const;
@@ -22,15 +22,15 @@ interface Server {
   readonly calls: Count;
   readonly sizes: SampledHistogram;
   readonly states: Readonly<Record<State, Attributes>>;
-  /** Undefined until it has answered or gone out. */
+  /** Undefined until the server answered or failed. */
   state: State | undefined;
-  /** ms, as of `performance.now()`. */
+  /** Time of the last call, ms of `performance.now()`. */
   seenAt: number;
 }
 
 type StoreServer = Pick<StoreCallMessage, 'store' | 'node' | 'address'>;
 
-/** Counts script calls to remote stores, and tells which servers are out. */
+/** Counts script calls to remote stores, and reports which servers are out. */
 export class Stores {
   readonly #names = new BoundedNames(NODES);
   readonly #servers = new Map<string, Map<string, Server>>();
@@ -85,7 +85,7 @@ export class Stores {
     this.#server(event, performance.now()).state = 'ok';
   }
 
-  /** @param now ms, as of `performance.now()` */
+  /** @param now ms of `performance.now()` */
   #server({ store, node, address }: StoreServer, now: number): Server {
     const name = this.#names.fold(node || address || '');
     const known = this.#servers.get(store)?.get(name);

@@ -4,12 +4,12 @@ import type { DecisionMessage } from '@sluice/core';
 import { type AttributeNames, LIMITER, RESULT } from './attributes.js';
 import { type AnySeries, type Count, Series } from './series.js';
 
-/** s. Waits take as long as policies make them: up to minutes. */
+/** Buckets, s. Waits can take minutes, depending on the policy. */
 const WAITS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Counts the calls that wait, and times the waits. */
+/** Counts waiting calls, and times their waits. */
 export class Waits {
-  /** Calls that have waited or do so still. A call that began before us must not be counted when it ends. */
+  /** Calls whose wait was counted. A call from before `instrument` must not be subtracted when it ends. */
   readonly #seen = new WeakMap<DecisionMessage, { readonly since: number; readonly waiting: Count }>();
   readonly #waiting;
   readonly #duration: Histogram;
@@ -34,7 +34,7 @@ export class Waits {
     this.series = [this.#waiting];
   }
 
-  /** The same message comes when the wait begins and when the call ends. */
+  /** The same message is published when the wait begins and when the call ends. */
   count(message: DecisionMessage): void {
     const { limiter, result } = message;
     if (result === undefined) {

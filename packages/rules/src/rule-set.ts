@@ -7,7 +7,7 @@ import { RequestFacts } from './matching/request-facts.js';
 import { RuleIndex } from './matching/rule-index.js';
 import type { RuleTest } from './testing/compile-tests.js';
 
-/** A rule that applies to a request, and what the request counts for. */
+/** A rule that applies to a request, with the request's key, cost and plan. */
 export interface MatchedRule extends RuleCall {
   readonly rule: Rule;
 }
@@ -16,7 +16,7 @@ export interface MatchedRule extends RuleCall {
 export interface ApplyingRule {
   readonly rule: Rule;
   readonly view: RequestView;
-  /** If it is known already: what the request counts for. */
+  /** The request's key, cost and plan, if they were read already. */
   call: MatchedRule | undefined;
 }
 
@@ -33,14 +33,14 @@ export class RuleSet {
   readonly #byName: ReadonlyMap<string, Rule>;
   readonly #index: RuleIndex;
 
-  /** Also of another copy of this package. */
+  /** True also for a rule set of another copy of this package. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && brand in value;
   }
 
   /** @internal */
   constructor(
-    /** As it was written, without comments. */
+    /** The document, without comments. */
     readonly document: RulesDocument,
     rules: readonly Rule[],
     /** The name of its file, for messages. */
@@ -67,12 +67,12 @@ export class RuleSet {
     return this.applying(view).map(({ rule, view }) => ({ rule, ...rule.resolve(view) }));
   }
 
-  /** The same rules, before keys, costs and plans are read: nothing of the request is missing for this. */
+  /** The same rules, before keys, costs and plans are read, so a missing key does not throw. */
   applying(view: RequestView): ApplyingRule[] {
     const facts = new RequestFacts(view);
     const [first = [], ...others] = facts.paths.map((path) => this.#matching(facts, path));
     if (others.length === 0) return withoutReplaced(first, first);
-    // A handler of /a/* gets /a/../b, and may mean /b by it. A limit of any reading applies, and an exception only if all have it.
+    // A handler of /a/* receives /a/../b, which can mean /b. A limit of any reading applies; an exception applies only if all readings match it.
     const has = (reading: readonly ApplyingRule[], rule: Rule) => reading.find((one) => one.rule === rule);
     const common = first.filter(({ rule }) => others.every((reading) => has(reading, rule)));
     const found = this.rules.flatMap((rule) => {
@@ -94,7 +94,7 @@ export class RuleSet {
 
 /**
  * A rule that is replaced itself replaces nothing. A shadow replaces only shadows.
- * @param exempting of them: the rules that may replace others, or let the request pass
+ * @param exempting the rules among them that can replace others, or exempt the request
  */
 function withoutReplaced(found: ApplyingRule[], exempting: readonly ApplyingRule[]): ApplyingRule[] {
   if (!found.some(({ rule }) => rule.unlimited || rule.replaces.length > 0)) return found;

@@ -6,7 +6,7 @@ import type { CommandDefinition, Context } from '../command.js';
 
 export type RulesPackage = typeof import('@sluice/rules');
 
-/** What was found in one file, as `--json` prints it. */
+/** The results for one file, as `--json` prints them. */
 export interface FileReport {
   readonly file: string;
   readonly ok: boolean;
@@ -31,7 +31,7 @@ export const check: CommandDefinition = {
   offline: true,
   async run(context, files) {
     const { output } = context;
-    const rules = await import('@sluice/rules'); // here, because other commands need not wait for it
+    const rules = await import('@sluice/rules'); // loaded here, so that other commands do not wait for it
     let allOk = true;
     for (const file of files) {
       const report = await reportOf(rules, file, await readRules(file, context));

@@ -16,7 +16,7 @@ export const doctor: CommandDefinition = {
     'and what mends it. Reads only. Exits with 1 if there are warnings, with 2 if there are errors.',
   example: ['doctor', 'warning eviction-policy\n    maxmemory-policy is allkeys-lru (127.0.0.1:6379)'],
   writes: false,
-  offline: true, // it connects to each server by itself, and a server that is out is a finding
+  offline: true, // it opens its own connections, and a server that is out is a finding
   async run(context, _args, options) {
     const { output } = context;
     const findings = await examinationOf(context, options)();

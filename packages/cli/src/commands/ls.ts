@@ -65,7 +65,7 @@ export const ls: CommandDefinition = {
 const planWords = (plan: string, others: readonly string[]): string =>
   `plan ${plan}${others.length === 0 ? '' : `; others: ${others.join(', ')}`}`;
 
-/** A combination of a single limiter, as of a request that one rule matches, tells nothing if that limiter is in the list. */
+/** A combination of a single limiter, such as for a request that one rule matches, is redundant if that limiter is in the list. */
 function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
   const [member, another] = Object.values(members ?? {});
   return another !== undefined || !limiters.some(({ definition: { name } }) => name === member);

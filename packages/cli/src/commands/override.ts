@@ -52,7 +52,7 @@ export const override: CommandDefinition = {
   },
 };
 
-/** The limiter's policy with other numbers. */
+/** The limiter's policy with the given numbers. */
 function replaced(
   { definition: { name, policies, several } }: KnownLimiter,
   numbers: readonly string[],

@@ -14,7 +14,7 @@ import { type OwnedDenial, Owners } from '../owners.js';
 
 type Option = string | boolean | undefined;
 
-/** ms; a longer timer fires at once. */
+/** The longest timer, ms: Node.js fires a longer one at once. */
 const LONGEST_TIMER = 2_147_483_647;
 
 export const tail: CommandDefinition = {
@@ -50,7 +50,7 @@ export const tail: CommandDefinition = {
   },
 };
 
-/** A limiter may be published later, so an unknown name is no error. It would show nothing without a word. */
+/** Notes an unknown name, because nothing would be shown. It is not an error: the limiter can be published later. */
 function warnOfUnknown({ notes }: Context, { limiters }: Fleet, limiter: string): void {
   const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
   if (isKnown || limiters.length === 0) return;
@@ -58,7 +58,7 @@ function warnOfUnknown({ notes }: Context, { limiters }: Fleet, limiter: string)
   notes.say(`No process has published a limiter '${limiter}'. Known are: ${names}.`);
 }
 
-/** Writes until the lines are enough, the time is up, or Ctrl-C. Resolves to whether the time is up. */
+/** Writes until there are enough lines, the time has passed, or Ctrl-C. Resolves to true if the time has passed. */
 function followed({ store, notes, address, signal }: Context, lines: Lines, ms?: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
@@ -88,13 +88,13 @@ function followed({ store, notes, address, signal }: Context, lines: Lines, ms?:
   });
 }
 
-/** What is written of the reports. */
+/** Writes reports as lines. */
 class Lines {
   written = 0;
-  /** Settled when all reports so far are written. */
+  /** Settles when all reports so far are written. */
   ended: Promise<unknown>;
 
-  /** @param fleet what names the limiters: reports that come before are written after it */
+  /** @param fleet names the limiters; reports that arrive before it resolves are written afterwards */
   constructor(
     private readonly context: Context,
     private readonly owners: Owners,
@@ -130,7 +130,7 @@ class Lines {
   }
 }
 
-/** @param limiter a limiter or a combination @param key as the limiter gets it; a process may send its hash */
+/** @param limiter a limiter or a combination @param key the key that callers pass; a process can send its hash */
 function filterOf(limiter: string | undefined, key: Option): (denial: OwnedDenial) => boolean {
   const stored = typeof key === 'string' ? encodeKey(key) : undefined;
   const hashed = stored && hashStoredKey(stored);

@@ -29,7 +29,7 @@ export const watch: CommandDefinition = {
     const name = typeof limiter === 'string' ? limiter : undefined;
     const limiters = key === undefined ? [] : await limitersOf(context, name);
     const look = () => (key === undefined ? callsView(context, name) : keyView(context, limiters, key));
-    // The first error ends it: nothing is right yet.
+    // Before the first success, an error ends the command: the setup can be wrong.
     let view = await look();
     const screen = new Screen(output);
     screen.open();
@@ -47,7 +47,7 @@ export const watch: CommandDefinition = {
   },
 };
 
-/** Redis may come back. @throws an error that is a mistake of ours */
+/** Shows the error, because Redis can come back. @throws an error that is a bug of the CLI */
 function problemView({ output, address }: Context, error: unknown): string[] {
   if (!isSluiceError(error) && !(error instanceof CliError)) throw error;
   const { message } = cliErrorOf(error, address);
@@ -94,7 +94,7 @@ async function keyView(context: Context, limiters: readonly KnownLimiter[], key:
   });
 }
 
-/** How much is left, as a bar. */
+/** The remaining permits as a bar. */
 function bar(remaining: number, limit: number, width: number): string {
   const filled = limit === 0 ? 0 : Math.round((Math.min(remaining, limit) / limit) * width);
   return '█'.repeat(Math.max(0, filled)) + '░'.repeat(width - Math.max(0, filled));

@@ -3,10 +3,10 @@ import type { Finding, Level } from './finding.js';
 import type { DoctorNode } from './node.js';
 import type { Settings } from './settings.js';
 
-/** Adds one finding. `what`: what was seen. `fix`: what mends it. */
+/** Adds one finding. `what`: the observation. `fix`: the remedy. */
 type Add<Id> = (id: Id, what: string, fix: string) => void;
 
-/** What a check reports to. `ok` says that it looked, and found nothing wrong. */
+/** Receives the findings of a check. `ok`: the check ran and found no problem. */
 export interface Report<Id extends string = string> {
   ok(what: string): void;
   readonly note: Add<Id>;
@@ -14,20 +14,20 @@ export interface Report<Id extends string = string> {
   readonly error: Add<Id>;
 }
 
-/** The findings of one check, each with why it matters. `about` is also the id of its `ok`. */
+/** The findings of one check, each with its reason. `about` is also the id of its `ok`. */
 interface Described<Id extends string> {
   readonly about: string;
   readonly why: Readonly<Record<Id, string>>;
 }
 
-/** Looks at one server after the other. */
+/** Examines one server after the other. */
 export interface NodeCheck<Id extends string = string> extends Described<Id> {
-  /** Which servers. Default all. */
+  /** Selects the servers. Default: all. */
   readonly of?: 'primaries';
   look(node: DoctorNode, report: Report<Id>, settings: Settings, deployment: Deployment): unknown;
 }
 
-/** Looks at all servers together. */
+/** Examines all servers together. */
 export interface DeploymentCheck<Id extends string = string> extends Described<Id> {
   compare(deployment: Deployment, report: Report<Id>, settings: Settings): unknown;
 }

@@ -3,7 +3,7 @@ import type { CommandOption, Context } from '../command.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 
-/** What the commands that examine Redis must know of the limiters. */
+/** Options about the limiters, for commands that examine Redis. */
 export const EXAMINATION_OPTIONS: readonly CommandOption[] = [
   {
     flags: '--limiter-deadline <duration>',
@@ -18,7 +18,7 @@ export const EXAMINATION_OPTIONS: readonly CommandOption[] = [
 ];
 
 /**
- * The examination that the options of a command line ask for.
+ * The settings of an examination, from the options of a command line.
  * @throws RangeError for a wrong duration
  */
 export function examinationOf(

@@ -7,16 +7,16 @@ import type { Connection, Timing } from './settings.js';
 
 export interface Deployment {
   readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** Every server, also those that do not answer. The first is the one that an address names. */
+  /** All servers, including servers that do not answer. The first is the server of the address. */
   readonly nodes: readonly DoctorNode[];
   readonly sentinels?: Sentinels;
-  /** The number of the database that limiters use. */
+  /** Number of the limiters' database. */
   readonly database: number;
   /** The user that signs in. */
   readonly user: string;
 }
 
-/** Connects to every server that the connection leads to. Never throws because of a server. */
+/** Connects to every server of the deployment. An error of a server does not throw. */
 export async function openDeployment(connection: Connection, timing: Timing): Promise<Deployment> {
   const credentials = credentialsOf(connection);
   const database = databaseOf(connection);
@@ -31,7 +31,7 @@ export async function openDeployment(connection: Connection, timing: Timing): Pr
     return { kind: 'sentinel', nodes: await withReplicas(nodes, open), sentinels, ...common };
   }
   const node = await open(addressIn(connection.url));
-  // A node of a cluster is reported as such: its cluster is not examined through one address.
+  // A node of a cluster is only reported: the cluster is not examined through one address.
   return { kind: 'single', nodes: await withReplicas([node], open), ...common };
 }
 
@@ -42,7 +42,7 @@ async function withReplicas(primaries: readonly DoctorNode[], open: Open): Promi
   return [...primaries, ...replicas];
 }
 
-/** What `natMap` of ioredis says of an address. */
+/** Maps an address by `natMap` of ioredis. */
 function mapped(address: NodeAddress, { options = {} }: Connection): NodeAddress {
   const { natMap } = options as { natMap?: unknown };
   const key = `${address.host}:${address.port}`;

@@ -9,7 +9,7 @@ import { type Connection, type DoctorOptions, type Settings, settingsOf } from '
 import { notExamined, unseenFindings } from './unseen.js';
 
 /**
- * Looks at a Redis, its replicas, its sentinels or its cluster, and reports what would make limits fail. Reads only. Errors of servers are
+ * Examines a Redis, its replicas, its sentinels or its cluster, and reports problems for limits. Only reads. Errors of servers are
  * findings; the worst is first.
  * @throws RangeError for wrong options, and the reason of the signal
  */
@@ -22,7 +22,7 @@ export async function examine(connection: Connection, options: DoctorOptions = {
   signal?.addEventListener('abort', interrupt);
   const deployment = await openDeployment(connection, { timeout, signal: end.signal });
   try {
-    // Alone on the connection: other calls would make it slower.
+    // Runs alone on the connection: other calls would slow it down.
     await Promise.all(answering(deployment).map((node) => measure(node).catch(lost)));
     signal?.throwIfAborted();
     const found = await Promise.all(CHECKS.map((check) => run(check, deployment, settings)));
@@ -55,7 +55,7 @@ async function run(check: Check, deployment: Deployment, settings: Settings): Pr
   return found.flat();
 }
 
-/** An error of the server is a finding: the check has not seen what it should. */
+/** An error of the server is a finding, because the check is incomplete. */
 async function watched(
   check: Check,
   node: DoctorNode | undefined,

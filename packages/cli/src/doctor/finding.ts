@@ -2,16 +2,16 @@
 export const LEVELS = ['ok', 'note', 'warning', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** One thing that `sluice doctor` has seen. All ids are in docs/doctor.md. */
+/** One finding of `sluice doctor`. docs/doctor.md lists all ids. */
 export interface Finding {
   readonly id: string;
-  /** `ok`: looked at, and nothing is wrong. `note`: good to know. `warning`: limits may fail one day. `error`: they fail now, or did. */
+  /** `ok`: no problem. `note`: information. `warning`: limits can fail later. `error`: they fail now, or did. */
   readonly level: Level;
-  /** What was seen. */
+  /** The observation. */
   readonly what: string;
-  /** Why it matters. Empty for `ok`. */
+  /** The reason why it matters. Empty for `ok`. */
   readonly why: string;
-  /** The command or the setting that mends it. Empty for `ok`. */
+  /** The command or the setting that fixes it. Empty for `ok`. */
   readonly fix: string;
   /** `host:port`, if it concerns one server. */
   readonly node?: string;

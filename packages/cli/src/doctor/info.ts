@@ -1,12 +1,12 @@
 /** The fields of a reply of `INFO`. */
 export class Info {
   readonly #fields = new Map<string, string>();
-  /** Fields that a check needed, and the server did not report. */
+  /** Fields that a check needed and the server did not report. */
   readonly missing = new Set<string>();
-  /** Was there a reply at all? Otherwise the refusal is reported, and not each field. */
+  /** Was there a reply? Without one, the refusal is reported instead of each field. */
   readonly known: boolean;
 
-  /** @param reply anything but text is no reply */
+  /** @param reply a value that is not text counts as no reply */
   constructor(reply: unknown) {
     this.known = typeof reply === 'string';
     const text = typeof reply === 'string' ? reply : '';
@@ -14,7 +14,7 @@ export class Info {
       this.#fields.set(name!, value!);
   }
 
-  /** A field that every server has: reported as missing if this one does not have it. */
+  /** A field of every server. If this server lacks it, it is reported as missing. */
   text(name: string): string | undefined {
     const value = this.#fields.get(name);
     if (value === undefined && this.known) this.missing.add(name);

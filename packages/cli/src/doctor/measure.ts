@@ -4,7 +4,7 @@ import type { DoctorNode } from './node.js';
 const MOST = 50;
 const LONGEST_MS = 500;
 
-/** Asks a server for its time, again and again, one call at a time: for its clock and for the round trip. */
+/** Reads the time of a server repeatedly, one call at a time, to measure its clock and the round trip. */
 export async function measure(node: DoctorNode): Promise<void> {
   const end = performance.now() + LONGEST_MS;
   for (let i = 0; i < MOST && performance.now() < end; i += 1) {

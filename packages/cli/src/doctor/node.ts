@@ -10,29 +10,29 @@ export interface NodeAddress {
   readonly port: number;
 }
 
-/** One reply of `TIME`, in ms: of the time of day here, and of the server. */
+/** One reply of `TIME`, in ms: local time of day, and time of the server. */
 export interface Moment {
   readonly sent: number;
   readonly received: number;
   readonly server: number;
-  /** Of the monotonic clock. */
+  /** Times of the monotonic clock. */
   readonly roundTrip: number;
 }
 
 export const nameOf = ({ host, port }: NodeAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** No reply: the connection failed, or the time is over. */
+/** No reply: the connection failed or the deadline passed. */
 export class NoAnswerError extends Error {}
 
-/** A connection to one server. Sends a command once, waits for a bounded time, and remembers what the server refused. */
+/** A connection to one server. Sends each command once, waits for a bounded time, and records refusals. */
 export class DoctorNode {
   readonly name: string;
   readonly refusals: Refusal[] = [];
   info = new Info(undefined);
-  /** Why this node is not examined. */
+  /** The reason why this node is not examined. */
   failure: Error | undefined;
-  /** Why the database could not be selected. */
+  /** The reason why the database could not be selected. */
   databaseFailure: Error | undefined;
   /** Replies of `TIME`; see measure.ts. */
   readonly moments: Moment[] = [];
@@ -44,7 +44,7 @@ export class DoctorNode {
     readonly address: NodeAddress,
     credentials: Credentials,
     timing: Timing,
-    /** What is known before it answers. */
+    /** Facts known before the server answers. */
     readonly expected?: 'replica',
   ) {
     this.name = nameOf(address);
@@ -55,7 +55,7 @@ export class DoctorNode {
       ...address,
       ...(tls !== undefined && { tls }),
       ...(family !== undefined && { family }),
-      // AUTH, SELECT and INFO are ours to send: ioredis would hide their errors.
+      // This class sends AUTH, SELECT and INFO itself, because ioredis would hide their errors.
       protocol: 2,
       enableReadyCheck: false,
       disableClientInfo: true,
@@ -76,7 +76,7 @@ export class DoctorNode {
     });
   }
 
-  /** Connects, signs in and reads `INFO`. Never throws: `failure` says why there is no connection. */
+  /** Connects, signs in and reads `INFO`. Never throws: `failure` has the reason if there is no connection. */
   async open(database = 0): Promise<this> {
     try {
       await this.#client.connect();
@@ -103,8 +103,8 @@ export class DoctorNode {
   }
 
   /**
-   * @param about what the reply says, for the report if it is refused
-   * @returns undefined if the server refuses, which is remembered
+   * @param about names the content of the reply, for the report of a refusal
+   * @returns undefined if the server refuses; the refusal is recorded
    * @throws NoAnswerError, or any other error of the server
    */
   async ask(about: string, ...command: readonly (string | number)[]): Promise<Reply | undefined> {
@@ -132,7 +132,7 @@ export class DoctorNode {
       return (await this.#client.call(String(name), ...args)) as Reply;
     } catch (error) {
       if ((error as Error).name === 'ReplyError') throw error;
-      // One answer too late: the others would be late too, and the examination has an end.
+      // After one late reply, further replies would be late too, and the examination has a deadline.
       this.failure ??= new NoAnswerError(
         /timed out/i.test(messageOf(error))
           ? `no answer to ${commandOf(command)} within ${this.#timing.timeout} ms`
@@ -166,5 +166,5 @@ export class DoctorNode {
   }
 }
 
-/** Connects to one server. `expected`: what others say of it. */
+/** Connects to one server. `expected`: facts that other servers reported. */
 export type Open = (address: NodeAddress, expected?: 'replica') => Promise<DoctorNode>;

@@ -1,8 +1,8 @@
-/** Something that the server did not let us read. */
+/** A read that the server refused. */
 export interface Refusal {
   /** The command, with its subcommand: `CONFIG GET`. */
   readonly command: string;
-  /** What was to be read: `appendfsync`. */
+  /** The subject of the read: `appendfsync`. */
   readonly about: string;
   /** `permission`: the user lacks a right; `not-offered`: the server has no such command. */
   readonly kind: 'permission' | 'not-offered';

@@ -4,7 +4,7 @@ import { type Finding, LEVELS, type Level } from './finding.js';
 
 const STYLES: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', note: 'cyan', ok: 'green' };
 
-/** Findings as text, the worst first: what was seen, where, why it matters, and what mends it. The last line counts them. */
+/** Findings as text, the worst first: observation, server, reason and remedy. The last line counts them. */
 export function render(findings: readonly Finding[], output: Pick<Output, 'width' | 'style'>): string[] {
   const blocks = [...LEVELS].reverse().flatMap((level) =>
     merged(findings.filter((finding) => finding.level === level)).flatMap((finding) => {

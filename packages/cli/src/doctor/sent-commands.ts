@@ -1,12 +1,12 @@
-/** A command that limiters send, and what happens if the user may not. */
+/** A command that limiters send, and the effect if the user lacks the right. */
 export interface SentCommand {
   /** The rule of the ACL that grants it: a command, or a pattern of channels. */
   readonly rule: string;
-  /** With a key of ours, for `ACL DRYRUN`. */
+  /** Arguments with a key of Sluice, for `ACL DRYRUN`. */
   readonly args: (prefix: string) => readonly string[];
-  /** Undefined: calls fail without it. */
+  /** The effect without it. Undefined: calls fail. */
   readonly without?: string;
-  /** Only in a cluster. */
+  /** Sent only in a cluster? */
   readonly inCluster?: true;
 }
 
@@ -24,14 +24,14 @@ const CHANNEL = 'sluice:v2:fleet:denials';
 const SLOWER = 'a decision takes longer, and each script call leaves a line in ACL LOG';
 const UNKNOWN = 'processes publish nothing about their limiters, so tools do not know them by name';
 
-/** The channel of the notice board ignores the prefix, too. */
+/** The channel of the notice board also ignores the prefix. */
 export const ON_CHANNEL: SentCommand = {
   rule: '&sluice:v2:fleet:*',
   args: () => ['publish', CHANNEL, ''],
   without: 'sluice tail and the live page do not see what processes deny',
 };
 
-/** Everything that the line in docs/operations.md grants; a test compares them. */
+/** All commands that the line in docs/operations.md grants. A test compares them. */
 export const SENT_COMMANDS: readonly SentCommand[] = [
   sent('+eval', (k) => ['return 1', '1', k]),
   sent('+evalsha', (k) => ['0000000000000000000000000000000000000000', '1', k]),

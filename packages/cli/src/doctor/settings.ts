@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { RedisClusterOptions, RedisSentinelOptions, RedisServerOptions } from '@sluice/core';
 
-/** Where Redis is, as in the options of `redisStore`. */
+/** The connection to Redis, as in the options of `redisStore`. */
 export type Connection = RedisServerOptions | RedisSentinelOptions | RedisClusterOptions;
 
 export interface DoctorOptions {
@@ -11,13 +11,13 @@ export interface DoctorOptions {
   readonly prefix?: string;
   /** The user whose rights are checked. Default: the connection's user. */
   readonly user?: string;
-  /** Look at all keys instead of the first few thousand. Default false. */
+  /** Scan all keys instead of the first few thousand. Default false. */
   readonly scan?: boolean;
   /** The longest wait for one reply, ms. Default 2000. */
   readonly timeout?: number;
-  /** The longest time for everything, ms. Default 20000, with `scan` 10 minutes. */
+  /** Deadline of the whole examination, ms. Default 20000, with `scan` 10 minutes. */
   readonly total?: number;
-  /** Ends the examination, which then rejects with its reason. */
+  /** Aborts the examination, which then rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,7 +31,7 @@ export interface Settings {
 export interface Timing {
   /** The longest wait for one reply, ms. */
   readonly timeout: number;
-  /** Ends the examination. */
+  /** Aborts the examination. */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface Credentials {
   readonly family?: number;
 }
 
-/** @throws RangeError for a time that is no positive number of milliseconds */
+/** @throws RangeError for a time that is not a positive number of milliseconds */
 export function settingsOf(options: DoctorOptions): Settings & { timeout: number; total: number } {
   const { deadline = 100, prefix = 'sluice', user, scan = false, timeout = 2_000 } = options;
   const { total = scan ? 600_000 : 20_000 } = options;

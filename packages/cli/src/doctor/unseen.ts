@@ -5,10 +5,10 @@ import { type Refusal, ruleOf } from './refusal.js';
 
 const why = 'What could not be read may be wrong: this is no sign that all is well.';
 
-/** Ids of the findings of this file, which any check may cause. */
+/** Ids of the findings of this file, which any check can cause. */
 export const UNSEEN_IDS = ['not-permitted', 'not-offered', 'not-reported', 'not-examined'] as const;
 
-/** Without these replies most checks see nothing. */
+/** Most checks need these replies. */
 const ESSENTIAL = ['INFO', 'TIME'];
 
 /** One finding for each command that was refused and for the fields that `INFO` lacks, on each server. */
@@ -51,7 +51,7 @@ function notReported({ info, name }: DoctorNode): Finding[] {
   return [{ id: 'not-reported', level: 'note', what, why, fix, node: name }];
 }
 
-/** A check that an error ended. */
+/** A finding for a check that an error ended. */
 export function notExamined(about: string, error: string, node: DoctorNode | undefined): Finding {
   return {
     id: 'not-examined',

@@ -4,7 +4,7 @@ import { CliError } from '../cli-error.js';
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The options of the command as those of `simulate`. @throws CliError */
+/** Converts the options of the command to options of `simulate`. @throws CliError */
 export function simulateOptions(options: Options, against: RuleSet | undefined): SimulateOptions {
   const { format, fields, target, sortWithin, maxKeys } = options;
   return {

@@ -41,7 +41,7 @@ export function render(simulation: Simulation, output: Output, target: number | 
   for (const note of notes) output.say(output.style('dim', note));
 }
 
-/** UTC, as many logs are of other places: `2026-11-22 12:00:05Z`. */
+/** A moment in UTC, because many logs are from other time zones: `2026-11-22 12:00:05Z`. */
 const momentOf = (ms: number): string =>
   new Date(ms)
     .toISOString()

@@ -4,7 +4,7 @@ import { policyOf } from '../words.js';
 
 type Rows = readonly [heads: string[], rows: string[][]];
 
-/** Keys of each rule. */
+/** The most keys that are shown of each rule. */
 const MOST_KEYS = 5;
 
 export const shareText = (part: number, whole: number): string => percent(whole === 0 ? 0 : part / whole);
@@ -12,7 +12,7 @@ export const shareText = (part: number, whole: number): string => percent(whole 
 const named = (limit: string, plan: string | undefined): string =>
   plan === undefined ? limit : `${limit}, ${plan}`;
 
-/** Each rule, and its limits if it has several. */
+/** A table of the rules, each with its limits if it has several. */
 export function limitRows({ rules }: ReplayReport): Rows {
   const heads = ['LIMIT', 'REQUESTS', 'DENIED', 'SHARE', 'KEYS', 'USE P50', 'P90', 'P99', 'MAX'];
   const use = (share: number) => `${Math.round(share * 100)} %`;
@@ -39,7 +39,7 @@ export function limitRows({ rules }: ReplayReport): Rows {
 const countText = (requests: number, error: number): string =>
   error === 0 ? `${requests}` : `${requests - error}–${requests}`;
 
-/** The keys that are denied most. */
+/** A table of the most denied keys. */
 export function hitRows(rules: readonly RuleReport[]): Rows {
   const rows = rules.flatMap(({ rule, hit }) =>
     hit.slice(0, MOST_KEYS).map(({ key, requests, error }) => [rule, countText(requests, error), key]),
@@ -47,13 +47,13 @@ export function hitRows(rules: readonly RuleReport[]): Rows {
   return [['RULE', 'DENIED', 'KEY'], rows];
 }
 
-/** Who is concerned by a difference. */
+/** A table of the keys that a difference concerns. */
 export function differenceRows({ keys }: Difference): Rows {
   const rows = keys.map(({ rule, key, requests, error }) => [rule, countText(requests, error), key]);
   return [['RULE', 'REQUESTS', 'KEY'], rows];
 }
 
-/** The smallest limits for a target. */
+/** A table of the smallest limits for a target. */
 export function smallestRows({ rules }: ReplayReport, target: number): Rows {
   const rows = rules.flatMap(({ limits }) =>
     limits.flatMap(({ limit, plan, policy, requests, smallest }) => {
@@ -66,7 +66,7 @@ export function smallestRows({ rules }: ReplayReport, target: number): Rows {
   return [['LIMIT', 'NOW', `FOR AT MOST ${Number((target * 100).toFixed(6))} %`, 'DENIES'], rows];
 }
 
-/** What a reader should know of the figures, in sentences. */
+/** Notes on the figures, as sentences. */
 export function notesOf({ log, rules, against }: Simulation): string[] {
   const notes: string[] = [];
   for (const { name, damage } of log.files) {

@@ -8,7 +8,7 @@ import { compileRuleKey } from './templates.js';
 
 /**
  * Compiles the rules of a document, and reports what the schema cannot say.
- * @param document may have problems that `report` knows: parts with problems are left out
+ * @param document can have problems, which are in `report`: parts with problems are omitted
  */
 export function compileRules(document: RulesDocument, report: Report): Rule[] {
   const inputs = Array.isArray(document.rules) ? document.rules : [];
@@ -43,7 +43,7 @@ export function compileRules(document: RulesDocument, report: Report): Rule[] {
   return given.map((rule) => made.get(rule)!);
 }
 
-/** The fields without problems. Those of a match are checked one by one. */
+/** The fields without problems. The fields of a match are checked one by one. */
 function withoutProblems(rule: RuleInput, path: Path, report: Report): RuleInput {
   const clean = <T extends object>(values: T, at: Path, except: readonly string[] = []): T =>
     Object.fromEntries(
@@ -68,7 +68,7 @@ function checkDefaultPlan({ plans = {}, defaultPlan }: RulesDocument, report: Re
   });
 }
 
-/** What a shadow rule has of the rule that it compares with; nothing that has problems: these were reported there. */
+/** The fields that a shadow rule inherits from the rule that it compares with. Fields with problems are not inherited: they were reported there. */
 function inherited(
   base: RuleInput | undefined,
   inputs: readonly RuleInput[],
@@ -91,7 +91,7 @@ const SKIPS = ['skipSuccessfulRequests', 'skipFailedRequests'] as const;
 
 /**
  * Fields that exclude or need each other.
- * @param base what a shadow rule has of the rule that it compares with
+ * @param base the fields that a shadow rule inherits from the rule that it compares with
  */
 function checkFields(
   rule: RuleInput,
@@ -167,7 +167,7 @@ function checkReferences(
   }
 }
 
-/** The way from a rule over `replaces` back to it. */
+/** A circle of rules that replace each other, from a rule back to itself. */
 function replacesItself(start: string, byName: ReadonlyMap<string, RuleInput>): string[] | undefined {
   const seen = new Set<string>();
   const ways = [[start]];

@@ -4,7 +4,7 @@ import type { Path } from '../document/problems.js';
 import type { RuleInput } from '../document/schema.js';
 import type { PlanNumbers } from './plan-numbers.js';
 
-/** The escalation of a rule for one plan; reports the value that core refuses. */
+/** The escalation of a rule for one plan; reports a value that core rejects. */
 export function compileEscalate(
   { name, escalate, mode }: RuleInput,
   numbers: PlanNumbers,

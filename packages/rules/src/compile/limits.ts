@@ -29,10 +29,10 @@ export function compileLimits(
       limit,
       compileLimit(input, numbers, [...path, 'limits', limit]),
     ]),
-  ) as never; // the report has what is missing
+  ) as never; // the missing field is reported
 }
 
-/** @returns undefined if it is not acceptable */
+/** @returns undefined for an invalid policy */
 function compileLimit(input: LimitInput, numbers: PlanNumbers, path: Path): Policy | undefined {
   const given = ALGORITHMS.filter((name) => input[name] !== undefined);
   const [algorithm, another] = given;

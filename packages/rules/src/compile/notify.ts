@@ -5,7 +5,7 @@ import type { LimitInput, RuleInput } from '../document/schema.js';
 
 export type NotifyOptions = NonNullable<LimiterBaseOptions['notify']>;
 
-/** The thresholds of a rule's limits, as its limiter takes them; reports what core would refuse. */
+/** The thresholds of a rule's limits, in the form of the option `notify`. Reports values that core would reject. */
 export function compileNotify(rule: RuleInput, path: Path, report: Report): NotifyOptions | undefined {
   const { limit, limits } = rule;
   if (limit !== undefined) return thresholdsOf(limit, rule, [...path, 'limit'], report);

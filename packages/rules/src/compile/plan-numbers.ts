@@ -3,7 +3,7 @@ import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { PLAN_NUMBER } from '../document/schema-parts.js';
 
-/** Values of a rule for each plan; under `undefined` if the rule takes no numbers from plans. */
+/** Values of a rule for each plan. The key is `undefined` if the rule takes no numbers from plans. */
 export type ByPlan<T> = ReadonlyMap<string | undefined, T>;
 
 type RuleNumbers = Pick<RuleInput, 'limit' | 'limits' | 'cost' | 'escalate'>;
@@ -21,11 +21,11 @@ const haveOne = (options: unknown): boolean => Object.values(Object(options)).fl
 
 /** The numbers of one plan, in place of `$plan.name`. */
 export class PlanNumbers {
-  /** How many numbers were read that the plan does not have. */
+  /** How many of the numbers that were read are missing in the plan. */
   #missing = 0;
 
   constructor(
-    /** Undefined for a rule that takes no numbers from plans. */
+    /** The plan. Undefined for a rule that takes no numbers from plans. */
     readonly name: string | undefined,
     private readonly plan: NonNullable<RulesDocument['plans']>[string],
     private readonly report: Report,
@@ -33,7 +33,7 @@ export class PlanNumbers {
     private readonly told: Set<string>,
   ) {}
 
-  /** Of each plan that a rule can have. */
+  /** The numbers of each plan that a rule can have. */
   static of(rule: RuleNumbers, plans: RulesDocument['plans'], report: Report): readonly PlanNumbers[] {
     const told = new Set<string>();
     if (!usesPlans(rule)) return [new PlanNumbers(undefined, {}, report, told)];
@@ -60,7 +60,7 @@ export class PlanNumbers {
     return this.#missing === before ? Object.fromEntries(read) : undefined;
   }
 
-  /** For the message of a value that is not acceptable. @param given as the document has it */
+  /** For the message of an invalid value. @param given the value in the document */
   suffix(given: unknown): string {
     return (haveOne(given) || isPlanNumber(given)) && this.name !== undefined ? ` (plan '${this.name}')` : '';
   }

@@ -4,9 +4,9 @@ import type { ReplyInput } from '../document/schema.js';
 
 /** A token of RFC 9110. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Without line breaks, which would begin another header. */
+/** A value without line breaks, which would start another header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The server sets these from the body. */
+/** Headers that the server sets from the body. */
 const OF_THE_SERVER = ['content-length', 'transfer-encoding', 'connection', 'trailer', 'upgrade'];
 
 /** The reply of a rule; reports headers that a response cannot have. */

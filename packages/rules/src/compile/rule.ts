@@ -26,7 +26,7 @@ export interface RuleNumbers {
   readonly escalate: EscalateOptions | undefined;
 }
 
-/** What a request counts for under one rule. */
+/** The key, cost and plan of a request under one rule. */
 export interface RuleCall extends RuleNumbers {
   readonly key: string;
   readonly cost: number;
@@ -38,23 +38,23 @@ export class Rule {
   readonly mode: 'enforce' | 'shadow';
   readonly unlimited: boolean;
   readonly replaces: readonly string[];
-  /** Of a shadow rule: the enforced rule that it compares with. */
+  /** The enforced rule that a shadow rule compares with. */
   readonly compare: string | undefined;
   readonly reply: RuleReply | undefined;
   readonly failurePolicy: RuleInput['failurePolicy'];
   /** The longest wait for permits. */
   readonly timeout: Duration | undefined;
-  /** Does it give permits back after some responses? */
+  /** Does it refund permits after some responses? */
   readonly refunds: boolean;
   readonly #skipsSuccessful: boolean;
   readonly #skipsFailed: boolean;
-  /** Of its limits. */
+  /** The thresholds of its limits. */
   readonly notify: NotifyOptions | undefined;
   /** Undefined: only code uses the rule. */
   readonly matcher: Matcher | undefined;
   /** `IP`, `USER`, `METHOD`, a template, or a list of them. */
   readonly key: string | readonly string[];
-  /** Its numbers for each plan; for `undefined` if the rule takes none from plans. */
+  /** The numbers for each plan. The key is `undefined` if the rule takes no numbers from plans. */
   readonly numbers: ReadonlyMap<string | undefined, RuleNumbers>;
   readonly ipv6Subnet: number | undefined;
   /** Does a request need its body for this rule? */
@@ -68,7 +68,7 @@ export class Rule {
   /** The plan of a request whose plan is missing or unknown. */
   readonly #fallbackPlan: string | undefined;
 
-  /** @internal @param input with what it has from the rule that it compares with */
+  /** @internal @param input with the fields inherited from the rule that it compares with */
   constructor(input: RuleInput, document: RulesDocument, path: Path, report: Report) {
     const {
       name,
@@ -98,7 +98,7 @@ export class Rule {
       plans.map((plan) => {
         const limits = compileLimits(input, plan, path);
         const escalate = compileEscalate(input, plan, path);
-        return [plan.name, { plan: plan.name, limits: limits!, escalate }]; // the report has what is missing
+        return [plan.name, { plan: plan.name, limits: limits!, escalate }]; // the missing field is reported
       }),
     );
     const place = { path, report, isForCode: match === undefined };
@@ -118,12 +118,12 @@ export class Rule {
     this.matcher = match && compileMatch(match, planOfRequest, [...path, 'match'], report);
   }
 
-  /** Does it not count a request that ended so? */
+  /** Does the rule refund a request with this outcome? */
   skips(successful: boolean): boolean {
     return successful ? this.#skipsSuccessful : this.#skipsFailed;
   }
 
-  /** The key as one text: `USER, IP` for a list. */
+  /** The key as one string: `USER, IP` for a list. */
   get keyKind(): string {
     return keyText(this.key);
   }

@@ -18,14 +18,14 @@ import {
 import type { Path, Report } from '../document/problems.js';
 import { isPlanNumber, type PlanNumbers } from './plan-numbers.js';
 
-/** Reads a value of a call: of a request, or of what code has under the names of a template. */
+/** Reads a value of a call: of a request, or of the values that code passes by the names of a template. */
 export type ReadScope<T> = (scope: KeyScope) => T;
 
-/** Where the templates of one rule are compiled. */
+/** The context in which the templates of one rule are compiled. */
 export interface TemplatePlace {
   readonly path: Path;
   readonly report: Report;
-  /** A rule for code only: its templates may begin with any name. */
+  /** A rule for code only: its templates can begin with any name. */
   readonly isForCode: boolean;
 }
 
@@ -42,11 +42,11 @@ export function compileRuleKey(
   const isType = !isKeyList(key) && LIMIT_TYPES.includes(key);
   if (!isType && !isKeyList(key) && LIMIT_TYPES.includes(key.toUpperCase())) {
     report.add(at, `${field} '${key}' is not a template`, { hint: key.toUpperCase() });
-    return () => key; // no rule is made
+    return () => key; // the rule is not created
   }
   if (isForCode && !isType) {
     tried(at, report, () => (isKeyList(key) ? compileKeyList(field, key) : compileKey(key)));
-    return () => keyText(key); // no request has this rule
+    return () => keyText(key); // the rule applies to no request
   }
   const keyOf = tried(at, report, () =>
     keyOfRequest<[]>(field, isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
@@ -58,7 +58,7 @@ export function compileRuleKey(
 /** A fixed word, or a template. */
 export const hasTemplate = (text: string): boolean => /#[{<]/.test(text);
 
-/** @returns the text, or undefined if the call does not have it */
+/** @returns the text, or undefined if the call lacks the value */
 export function compileText(
   template: string,
   field: 'plan' | 'cost',
@@ -80,7 +80,7 @@ export function compileText(
     try {
       return compiled?.resolve(scope);
     } catch (error) {
-      // Status 500: not the call lacks it, but the setup, such as a method that no request context reaches.
+      // Status 500: the setup is wrong, not the call. For example, the method runs outside a request context.
       if (isKeyResolutionError(error) && error.status !== 500) return undefined;
       throw error;
     }
@@ -91,16 +91,16 @@ export function compileText(
 export interface RuleCost {
   /** @throws KeyResolutionError if the call has no whole number */
   readonly of: ReadScope<number>;
-  /** Of every call with a plan; undefined if they depend on the call. */
+  /** The cost of every call with a plan. Undefined if the cost depends on the call. */
   fixed(plan: string | undefined): number | undefined;
 }
 
 const fixedCost = (cost: number): RuleCost => ({ of: () => cost, fixed: () => cost });
 
 /**
- * A whole number, a number of a plan, or a template that finds one: 1 if the call has none.
- * @param plans those that the rule can have
- * @param planOf the one of a call
+ * A whole number, a number of a plan, or a template for one. The cost is 1 if the call has none.
+ * @param plans the plans that the rule can have
+ * @param planOf returns the plan of a call
  */
 export function compileCost(
   cost: number | string | undefined,
@@ -142,7 +142,7 @@ const noCost = (value: unknown): string =>
 
 const clientKey = compileClientKey({});
 
-/** The names of templates over a request. */
+/** The names that templates can use for a request. */
 export const scopeOf =
   (request: RequestView): KeyScope =>
   (root) => {
@@ -150,7 +150,7 @@ export const scopeOf =
     return root === 'body' ? parsedBody(request) : requestField(request, root);
   };
 
-/** Reports what `compile` throws for a wrong template. */
+/** Reports the error that `compile` throws for an invalid template. */
 function tried<T>(path: Path, report: Report, compile: () => T): T | undefined {
   try {
     return compile();

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Path, Report } from './problems.js';
 import { fieldsOf } from './schema-parts.js';
 
-/** Reports what zod found. Its messages are written in the schema, and begin with `must`. */
+/** Reports the issues that zod found. Its messages are written in the schema, and begin with `must`. */
 export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unknown, report: Report): void {
   const unknownFirst = [...issues].sort((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
   for (const issue of unknownFirst) {
@@ -39,7 +39,7 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], document: unkn
 
 const isUnknown = ({ code }: z.core.$ZodIssue): boolean => code === 'unrecognized_keys';
 
-/** The issues of the one option of a union that has the type of the value: an object or a list of objects. */
+/** The issues of the union's option that has the type of the value: an object or a list of objects. */
 function meantOption(options: readonly (readonly z.core.$ZodIssue[])[]) {
   const sameType = options.filter((issues) =>
     issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),

@@ -5,7 +5,7 @@ const MOST_LEVELS = 64;
 const MOST_VALUES = 200_000;
 
 /**
- * A copy of JSON data: own properties only, so a later change of the object changes no rule. Reports everything that is not JSON, and keys named
+ * A copy of JSON data: own properties only, so a later change of the object changes no rule. Reports values that are not JSON, and keys named
  * `__proto__`.
  */
 export function copyData(given: unknown, report: Report): unknown {

@@ -1,22 +1,22 @@
 import { SluiceError } from '@sluice/core';
 
-/** Where something is in a document: `['rules', 0, 'limit', 'gcra']`. */
+/** A path in a document: `['rules', 0, 'limit', 'gcra']`. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong in a document. */
+/** One problem of a document. */
 export interface Problem {
   readonly message: string;
-  /** From 1. Undefined for a document that is an object. */
+  /** Line, from 1. Undefined for a document that is an object. */
   readonly line: number | undefined;
-  /** From 1. */
+  /** Column, from 1. */
   readonly column: number | undefined;
   /** Such as `rules[0].limit.gcra.period`; empty for the whole document. */
   readonly path: string;
-  /** The nearest right word for a wrong one. */
+  /** The nearest valid word for a misspelt one. */
   readonly hint: string | undefined;
 }
 
-/** A document that is not acceptable, with all its problems. */
+/** An invalid document, with all its problems. */
 export class RulesError extends SluiceError {
   readonly code = 'SLUICE_RULES';
 
@@ -60,10 +60,10 @@ const MOST = 100;
 /** Collects problems with their positions. */
 export class Report {
   readonly problems: Problem[] = [];
-  /** The places of problems, and all that is around them. */
+  /** The paths of problems, and of all objects around them. */
   readonly #places = new Set<string>();
   readonly #around = new Set<string>();
-  /** Fields that are missing under their right name. */
+  /** Fields that are missing under their correct name. */
   readonly #misspelt = new Set<string>();
 
   /** @param locate the position of a value, or of its key */
@@ -84,7 +84,7 @@ export class Report {
     this.#push(message, this.locate(path, atKey), pathText(path), hint);
   }
 
-  /** A problem of the text, before it has paths. */
+  /** A problem of the text, found before it was parsed. */
   addAt(at: { line: number; column: number } | undefined, message: string): void {
     this.#push(message, at, '', undefined);
   }
@@ -96,7 +96,7 @@ export class Report {
     hint: string | undefined,
   ) {
     if (this.problems.length >= MOST) return;
-    // An alias is checked once for each place that it is in.
+    // An alias is checked once for each place where it is used.
     const isKnown = (one: Problem) =>
       one.message === message && one.line === at?.line && one.column === at?.column;
     if (at !== undefined && this.problems.some(isKnown)) return;
@@ -108,7 +108,7 @@ export class Report {
     return !this.#around.has(idOf(path)) && path.every((_, i) => !this.#places.has(idOf(path.slice(0, i))));
   }
 
-  /** Is a field there under a wrong name, which was reported? */
+  /** Was the field reported under a misspelt name? */
   isMisspelt(path: Path): boolean {
     return this.#misspelt.has(idOf(path));
   }

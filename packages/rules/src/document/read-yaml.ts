@@ -18,20 +18,20 @@ import {
 import { type Path, Report } from './problems.js';
 import { tooLarge } from './token-limits.js';
 
-/** What a text says, and where. */
+/** The value of a text, and the positions of its parts. */
 export interface ReadDocument {
   readonly value: unknown;
   readonly report: Report;
 }
 
-/** The library takes 1 to 4 µs and a few hundred bytes for each. A rule has about 100. */
+/** The most words and signs of a document. The library needs 1 to 4 µs and a few hundred bytes for each; a rule has about 100. */
 const MOST_SIGNS = 300_000;
-/** A document may repeat this many values through aliases. */
+/** The most values that a document can repeat through aliases. */
 const MOST_ALIASES = 100;
 
 /**
  * Reads YAML 1.2 or JSON. Anchors and aliases are allowed; merge keys and tags are not.
- * @returns without a value if the text is malformed: the report says where
+ * @returns no value if the text is malformed: the report has the position
  */
 export function readYaml(text: string): ReadDocument {
   const lines = new LineCounter();
@@ -91,7 +91,7 @@ function unknownAlias(document: Document): Alias | undefined {
   return found;
 }
 
-/** @returns `end`: where the text is too long */
+/** @returns `end`: the offset at which the text is too long */
 function tokensOf(text: string, lines: LineCounter): { tokens: CST.Token[]; end?: number } {
   const tokens: CST.Token[] = [];
   const parser = new Parser(lines.addNewLine);
@@ -111,7 +111,7 @@ const at = (lines: LineCounter, offset: number | undefined) => {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 };
 
-/** Of the value at `path`, of its key, or of the nearest value around it. */
+/** The position of the value at `path`, of its key, or of the nearest value around it. */
 function offsetOf(document: Document.Parsed, path: Path, atKey: boolean): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;

@@ -1,15 +1,15 @@
 import { toMicros } from '@sluice/core/http';
 import { z } from 'zod';
 
-/** The fields of each kind of object, by the words that errors use for it. */
+/** The fields of each kind of object, by the name that errors use for it. */
 const fields = new Map<string, readonly string[]>();
 
 export const fieldsOf = (kind: string): readonly string[] => fields.get(kind) ?? [];
 
 /**
  * An object without other fields. The message of an unknown field is `kind` alone: `problemsOfIssues` writes one for each field.
- * @param kind in words: `a rule`
- * @param example of such an object, for what is none
+ * @param kind the name in errors: `a rule`
+ * @param example shown in the error for a value that is not an object
  */
 export function strict<S extends z.core.$ZodShape>(kind: string, shape: S, example?: string) {
   fields.set(kind, Object.keys(shape));
@@ -26,7 +26,7 @@ export const text = (most: number) =>
     .min(1, { error: 'must not be empty' })
     .max(most, { error: `must have at most ${most} characters` });
 
-/** Names are parts of storage keys and of headers. Without a dot, so that `rule.limit` has one meaning. */
+/** A name is part of storage keys and headers. It has no dot, so that `rule.limit` is unambiguous. */
 export const NAME = {
   pattern: /^[A-Za-z][\w-]{0,49}$/,
   error: 'must be a name: a letter, then letters, digits, _ or -, at most 50',
@@ -39,7 +39,7 @@ function isDuration(value: string | number): boolean {
   try {
     return toMicros('', value, 0) >= 0;
   } catch {
-    return false; // the schema has its own words for it
+    return false; // the schema has its own message
   }
 }
 
@@ -53,7 +53,7 @@ const duration = z.union(
   DURATION,
 );
 const CALENDAR = { error: 'must be a duration such as 1m or 1d, 1 week, 1 month, 1 year, or $plan.name' };
-/** Core knows the windows of the calendar. */
+/** Core checks the windows of the calendar. */
 const calendarDuration = z.union([z.number(), z.string().min(1, CALENDAR).max(100, CALENDAR)], CALENDAR);
 
 const TIME = { error: 'must be a duration such as 500ms, 1m, 1h or 1d' };

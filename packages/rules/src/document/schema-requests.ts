@@ -9,7 +9,7 @@ const local = strict('failurePolicy', {
   local: strict('local', { share: z.number(PART).gt(0, PART).max(1, PART) }, '{ share: 0.25 }'),
 });
 
-/** Fields of a rule that say what happens to its requests, beside their count. */
+/** Fields of a rule that affect requests other than by counting them. */
 export const requestFields = {
   failurePolicy: z
     .union([z.enum(['local', 'allow', 'deny'], FAILURE), local], FAILURE)

@@ -156,7 +156,7 @@ export const documentSchema = strict('the document', {
   rollout: rollout.optional().describe('Who gets this version; the others keep the version before.'),
 }).describe('Rate limits as data, for @sluice/rules.');
 
-/** A document of rules, as it is written. */
+/** A document of rules, before it is checked. */
 export type RulesDocument = z.input<typeof documentSchema>;
 export type RuleInput = z.input<typeof rule>;
 export type LimitInput = z.input<typeof limit>;

@@ -1,12 +1,12 @@
 import type { CST } from 'yaml';
 
-/** Deeper documents would exhaust the stack; a rule needs 8. */
+/** The deepest nesting. Deeper documents would exhaust the stack; a rule needs 8. */
 const MOST_LEVELS = 64;
-/** The library compares each key of a map with all others. */
+/** The most keys of a map: the library compares each key with all others. */
 const MOST_ITEMS = 10_000;
 const MOST_TOKENS = 200_000;
 
-/** Finds what would take the library too long, before it composes the document. Without recursion. */
+/** Finds a text that the library would take too long to compose. Works without recursion. */
 export function tooLarge(
   tokens: readonly CST.Token[],
 ): { readonly message: string; readonly offset: number } | undefined {

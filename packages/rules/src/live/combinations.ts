@@ -2,7 +2,7 @@ import { CombinedLimiter, type RateLimiter } from '@sluice/core';
 import { BaseLimiter, RecentMap } from '@sluice/core/http';
 import type { MatchedRule } from '../rule-set.js';
 
-/** Combinations that are kept: each set of rules that match together, for each of their plans. */
+/** The most combinations that are kept: one for each set of rules that match together, and each of their plans. */
 const MOST = 1000;
 
 export interface Combination {
@@ -14,9 +14,9 @@ export interface Combination {
 export class Combinations {
   readonly #kept = new RecentMap<string, Combination>(MOST, () => false);
 
-  /** @param limiters those of the rules */
+  /** @param limiters the limiters of the rules */
   get(name: string, matched: readonly MatchedRule[], limiters: () => readonly RateLimiter[]): Combination {
-    // For each request, so without an array; names have neither a slash nor a space.
+    // Runs for each request, so it creates no array. Names contain neither a slash nor a space.
     let id = '';
     for (const { rule, plan } of matched)
       id += plan === undefined ? `${rule.name} ` : `${rule.name}/${plan} `;
@@ -33,7 +33,7 @@ export class Combinations {
     return found;
   }
 
-  /** A call waits, or a permit is held. */
+  /** Does a call wait, or hold a permit? */
   get busy(): boolean {
     return this.#kept.values().some(({ limiter }) => BaseLimiter.isBusy(limiter));
   }

@@ -5,15 +5,15 @@ import type { RuleSet } from '../rule-set.js';
 import { Retired } from './retired.js';
 import type { RulesOptions } from './rules-options.js';
 
-/** Different numbers of one limiter that are kept: plans, and versions before. */
+/** The most pools of numbers that are kept for one limiter: plans and earlier versions. */
 const MOST = 1000;
-/** Plans that other processes get to know. */
+/** The most plans that are published to other processes. */
 const MOST_PLANS = 20;
 
-/** The limiters of all rules of a store. Those of one name share their counts, whatever their numbers. */
+/** The limiters of all rules of a store. Limiters of one name share their counts, also with different numbers. */
 export class LimiterBank {
   readonly #pools = new Map<string, LimiterPool>();
-  /** The rule that used a pool last, by the pool's id: a later version has other numbers. */
+  /** The rule that used a pool last, by the pool's id: a later version can have other numbers. */
   readonly #rules = new Map<string, Rule>();
   readonly #retired = new Retired();
 
@@ -38,7 +38,7 @@ export class LimiterBank {
     return limiter;
   }
 
-  /** Closes the limiters of all other rules when no request uses them any more. */
+  /** Closes the limiters of all other rules once no request uses them. */
   keep(rules: readonly (readonly [RuleSet, Rule])[]): void {
     const kept = new Set(
       rules.flatMap(([set, rule]) =>
@@ -74,7 +74,7 @@ function plansOf(rule: Rule) {
   );
 }
 
-/** As processes publish it: 1 is left out. */
+/** The cost as processes publish it: 1 is omitted. */
 function callCost(rule: Rule, plan: string | undefined): CallCost | undefined {
   const cost = rule.cost.fixed(plan) ?? 'varies';
   return cost === 1 ? undefined : cost;

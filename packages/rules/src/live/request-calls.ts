@@ -25,13 +25,13 @@ export interface RefusedShadow extends FailedShadow {
 
 const NO_SHADOWS: readonly (ShadowCall | RefusedShadow)[] = [];
 
-/** What a request counts for, before it is counted. Created for each request. */
+/** The keys, costs and plans of a request before it is counted. Created for each request. */
 export class RequestCalls implements MatchedRules {
   /** All enforced rules as one call. */
   readonly enforced: (RuledCall & Combination) | undefined;
   readonly shadows: readonly (ShadowCall | RefusedShadow)[];
   readonly matched: readonly MatchedRule[];
-  /** The shortest of the rules that have one. */
+  /** The shortest timeout of the rules. */
   readonly timeout: Duration | undefined;
 
   /** @throws KeyResolutionError if the request lacks the key of an enforced rule, or has no valid cost */
@@ -74,7 +74,7 @@ export class RequestCalls implements MatchedRules {
   /** The rule that denied. */
   deniedBy({ allowed, policy }: Decision): Rule | undefined {
     if (allowed) return undefined;
-    const [name] = policy.split('.'); // no name of a rule has a dot
+    const [name] = policy.split('.'); // names of rules have no dot
     return this.matched.find(({ rule }) => rule.name === name)?.rule;
   }
 
@@ -87,7 +87,7 @@ export class RequestCalls implements MatchedRules {
     return BaseLimiter.refundMembers(this.enforced!.limiter, decision, members);
   }
 
-  /** What goes wrong in a shadow does not concern the request. */
+  /** An error of a shadow rule must not affect the request. */
   #shadow({ rule, view, call }: ApplyingRule): ShadowCall | RefusedShadow {
     try {
       const { key, cost, plan, limits, escalate } = call ?? rule.resolve(view);

@@ -3,14 +3,14 @@ interface Retiring {
   close(): Promise<void>;
 }
 
-/** ms within which requests that began under a version before are decided. */
+/** Time within which requests that began under an earlier version are decided, ms. */
 const GRACE = 60_000;
 
-/** What no version uses any more, until no request uses it either. */
+/** Limiters that no version uses, kept until no request uses them. */
 export class Retired {
   readonly #waiting = new Map<Retiring, NodeJS.Timeout>();
 
-  /** Adds something, once. @param closed called when it is closed */
+  /** Adds a value, once. @param closed called when the value is closed */
   add(retiring: Retiring, closed = () => {}): void {
     if (this.#waiting.has(retiring)) return;
     const timer = setTimeout(() => {
@@ -22,7 +22,7 @@ export class Retired {
     this.#waiting.set(retiring, timer);
   }
 
-  /** It is used again. */
+  /** Removes a value that a version uses again. */
   delete(retiring: Retiring): void {
     clearTimeout(this.#waiting.get(retiring));
     this.#waiting.delete(retiring);

@@ -5,14 +5,14 @@ import { compileRuleKey } from '../compile/templates.js';
 import { Report } from '../document/problems.js';
 import type { RuleSet } from '../rule-set.js';
 
-/** Who gets a new version while it is rolled out. */
+/** Chooses the version of a request during a rollout. */
 export class Rollout {
   readonly #percent: number;
   readonly #by: ((request: RequestView) => string) | undefined;
 
   constructor(
     readonly next: RuleSet,
-    /** The version of all others. */
+    /** The version of all other callers. */
     readonly before: RuleSet,
   ) {
     const { percent, by = 'key' } = next.document.rollout!;
@@ -42,7 +42,7 @@ export class Rollout {
   }
 }
 
-/** The place of a key, from 0 to below 100: the same for every version and in every process, so growing percents only add callers. */
+/** The position of a key, from 0 to below 100. It is the same for every version and process, so a growing percent only adds callers. */
 export function pointOf(key: string): number {
   const digest = createHash('sha256').update(`sluice rollout ${key}`).digest();
   return (digest.readUInt32BE(0) / 2 ** 32) * 100;

@@ -4,11 +4,11 @@ import type { MatchedRule } from '../rule-set.js';
 import type { RequestCalls } from './request-calls.js';
 import type { ShadowDecision } from './shadow-decision.js';
 
-/** What the rules say to a request. */
+/** The decision of the rules on a request. */
 export interface RulesDecision {
   /** True also if no rule applies. */
   readonly allowed: boolean;
-  /** Of all enforced rules together; undefined if none applies. Its policies are named `rule.limit`, or `rule` with a single `limit`. */
+  /** The decision of all enforced rules together; undefined if none applies. Its policies are named `rule.limit`, or `rule` with a single `limit`. */
   readonly decision: Decision | undefined;
   /** The enforced rules that were decided. */
   readonly matched: readonly MatchedRule[];

@@ -1,14 +1,14 @@
 import type { LimiterBaseOptions, Store } from '@sluice/core';
 import { checkOptions, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
 
-/** Options of `Rules`: those of a `RateLimiter` that rules do not have themselves. */
+/** Options of `Rules`: those of a `RateLimiter` that a document does not contain. */
 export interface RulesOptions
   extends Omit<LimiterBaseOptions, 'name' | 'hashTag' | 'prefetch' | 'escalate' | 'notify'> {
-  /** Where all limiters count. Default: a `memoryStore()` of these rules. A store that you pass is yours to close. */
+  /** The store of all limiters. Default: an own `memoryStore()`. Close a store that you pass yourself. */
   readonly store?: Store | undefined;
 }
 
-/** In the document, or for a single policy only. */
+/** Options that the document contains, or that apply to a single policy only. */
 const OWN: readonly string[] = ['name', 'hashTag', 'prefetch', 'escalate', 'notify'];
 const OPTIONS = LIMITER_BASE_OPTIONS.filter((name) => !OWN.includes(name));
 

@@ -48,12 +48,12 @@ export class Rules implements RequestRules {
     this.#endUse = useRules(this.store, () => this.ruleSet, followed);
   }
 
-  /** Of the document: the start of the names of all limiters. */
+  /** The name of the document, with which the names of all limiters begin. */
   get name(): string {
     return this.ruleSet.name;
   }
 
-  /** The latest version. During a roll-out some requests get the one before. */
+  /** The latest version. During a rollout some requests get the version before. */
   get ruleSet(): RuleSet {
     return this.#inForce.latest.set;
   }
@@ -63,7 +63,7 @@ export class Rules implements RequestRules {
     return this.ruleSet.rules.filter(({ readsBody }) => readsBody).map(({ name }) => name);
   }
 
-  /** The limiters by the names of their rules, with the numbers of the default plan. For `peek`, `reset`, `override`, … */
+  /** The limiters by rule name, with the numbers of the default plan. Use them for `peek`, `reset`, `override`, … */
   get limiters(): Readonly<Record<string, RateLimiter>> {
     const limiters = this.#inForce.versions.flatMap(({ set }) =>
       set.rules
@@ -74,8 +74,8 @@ export class Rules implements RequestRules {
   }
 
   /**
-   * The limiter of a rule, for code. Call it for each use instead of keeping the limiter: then a change of the rules applies.
-   * @param plan the plan whose numbers it has; default the `defaultPlan`
+   * The limiter of a rule, for code. Call it for each use: a kept limiter does not change with the rules.
+   * @param plan the plan whose numbers apply; default the `defaultPlan`
    * @throws RangeError for an unknown or an unlimited rule; LimiterClosedError
    */
   limiter(name: string, plan?: string): RateLimiter {
@@ -94,7 +94,7 @@ export class Rules implements RequestRules {
   }
 
   /**
-   * What a request counts for; undefined if no rule applies to it.
+   * The keys, costs and plans of a request; undefined if no rule applies to it.
    * @throws KeyResolutionError if the request lacks the key of an enforced rule, or has no valid cost
    */
   match(view: RequestView): RequestCalls | undefined {
@@ -125,9 +125,9 @@ export class Rules implements RequestRules {
   }
 
   /**
-   * Puts another version in force, at once and whole: a request is decided by one version. Keys keep their counts, and limiters that do not
-   * change stay. Those of removed rules are closed when the requests under way are done.
-   * @param before the version that callers outside of its `rollout` keep. Without one, everybody gets the new version.
+   * Activates another version, whole: each request is decided by one version. Keys keep their counts, and limiters that do not
+   * change stay. Limiters of removed rules are closed once their pending requests are decided.
+   * @param before the version that callers outside of its `rollout` keep. Without one, all callers get the new version.
    */
   replace(set: RuleSet, before?: RuleSet): void {
     this.#checkOpen();
@@ -149,7 +149,7 @@ export class Rules implements RequestRules {
   }
 
   /**
-   * Creates the limiters now, so what is wrong with an option is known before the first call.
+   * Creates the limiters now, so that an invalid option throws before the first call.
    * @throws TypeError if a Redis Cluster cannot decide these rules together
    */
   #prepare(set: RuleSet): void {

@@ -3,12 +3,12 @@ import { BaseLimiter, isPromise, type MaybePromise } from '@sluice/core/http';
 import type { Rule } from '../compile/rule.js';
 import type { RefusedShadow, ShadowCall } from './request-calls.js';
 
-/** What a shadow rule would have decided. */
+/** The decision of a shadow rule. */
 export interface ShadowDecision {
   readonly rule: Rule;
   /** Undefined with an `error`. */
   readonly decision: Decision | undefined;
-  /** Why the rule could not decide, such as a missing key. It does not concern the request. */
+  /** Why the rule could not decide, such as a missing key. It does not affect the request. */
   readonly error: unknown;
 }
 

@@ -4,7 +4,7 @@ import { mayMeet } from '../matching/overlap.js';
 import { isAmbiguous } from '../matching/request-facts.js';
 import type { ApplyingRule, RuleSet } from '../rule-set.js';
 
-/** @throws TypeError if the store is a Redis Cluster that would have to decide rules together which are in different slots */
+/** @throws TypeError if the store is a Redis Cluster, and rules that are decided together are in different slots */
 export function checkSlots({ rules, name, document }: RuleSet, { slotted }: Store): void {
   if (!slotted || document.hashTag !== undefined) return;
   const pair = mayMeet(rules.filter(({ mode, unlimited }) => mode === 'enforce' && !unlimited));

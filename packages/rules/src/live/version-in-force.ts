@@ -10,14 +10,14 @@ export class Version {
   constructor(readonly set: RuleSet) {}
 }
 
-/** What is in force: one version, or two while one is rolled out. A request gets one of them, and keeps it to its end. */
+/** The active versions: one, or two during a rollout. A request gets one of them, and keeps it until it ends. */
 export class InForce {
   readonly latest: Version;
-  /** Of callers outside of a roll-out. */
+  /** The version of callers outside the rollout. */
   readonly before: Version | undefined;
   readonly #rollout: Rollout | undefined;
 
-  /** @param before needed by a `rollout` below 100 percent; without it, everybody gets the latest version */
+  /** @param before needed by a `rollout` below 100 percent; without it, all callers get the latest version */
   constructor(set: RuleSet, before?: RuleSet) {
     this.latest = new Version(set);
     if (before === undefined) return;
@@ -35,7 +35,7 @@ export class InForce {
       : this.before!;
   }
 
-  /** For code, which has no request: the version before, as long as it has the rule. */
+  /** The version for code, which has no request: the version before, while it has the rule. */
   ofRule(name: string): RuleSet {
     return this.before?.set.rule(name) === undefined ? this.latest.set : this.before.set;
   }

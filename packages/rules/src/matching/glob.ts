@@ -1,4 +1,4 @@
-/** Matches texts with a pattern in which `*` stands for any characters. Without backtracking: linear in the text. */
+/** Matches texts with a pattern in which `*` stands for any characters. Runs without backtracking, in time linear in the text. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const parts = pattern.split('*');
   const [first, last] = [parts[0]!, parts.at(-1)!];
@@ -18,7 +18,7 @@ export function compileGlob(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Matches texts with one of several patterns; those without a `*` in one look-up. */
+/** Matches texts with one of several patterns; patterns without a `*` need one look-up. */
 export function compileGlobs(patterns: readonly string[]): (text: string) => boolean {
   const words = new Set(patterns.filter((pattern) => !pattern.includes('*')));
   const globs = patterns.filter((pattern) => pattern.includes('*')).map(compileGlob);

@@ -29,11 +29,11 @@ const NO_PARAMS: Params = {};
 /** Finds the plan of a request for `match: { plan }`. */
 export type PlanOfRequest = (request: RequestView) => string | undefined;
 
-/** Does a match look at the plan of a request? */
+/** Does a match read the plan of a request? */
 export const matchesPlan = (match: MatchInput | undefined): boolean =>
   match?.plan !== undefined || [match?.not ?? []].flat().some((one) => one?.plan !== undefined);
 
-/** Compiles a match; reports what is wrong in it. */
+/** Compiles a match; reports its problems. */
 export function compileMatch(input: MatchInput, planOf: PlanOfRequest, path: Path, report: Report): Matcher {
   const { not, ...own } = input;
   const matcher = compileCondition(own, planOf, path, report);
@@ -61,7 +61,7 @@ function compileCondition(input: ConditionInput, planOf: PlanOfRequest, path: Pa
     report.add(path, 'a match needs a field such as method, path or ip; path: /* matches every request');
   }
   const at = (field: string) => [...path, field];
-  /** A field that is given, and has no problem. */
+  /** A field that is set and has no problem. */
   const clean = <T>(field: string, value: T | undefined): value is T =>
     value !== undefined && report.isClean(at(field));
   const methods = clean('method', method) ? compileMethods(method, at('method'), report) : undefined;
@@ -126,7 +126,7 @@ function compileAddresses(given: string | string[], path: Path, report: Report):
   return ({ view }) => ranges.has(view.ip);
 }
 
-/** Ids, or patterns by the names of the user's fields. */
+/** Matches ids, or fields of the user by their patterns. */
 function compileUser(user: NonNullable<ConditionInput['user']>): Test[] {
   if (typeof user === 'object' && !Array.isArray(user)) {
     return compileFields(user, (request, name) => request.userField(name));
@@ -135,7 +135,7 @@ function compileUser(user: NonNullable<ConditionInput['user']>): Test[] {
   return [(request) => matchesValue(request.userId, matches)];
 }
 
-/** Patterns by the names of the values that they are for. */
+/** Matches values by name, each with its patterns. */
 function compileFields(
   fields: NonNullable<ConditionInput['header']>,
   read: (request: RequestFacts, name: string) => unknown,
@@ -146,7 +146,7 @@ function compileFields(
   });
 }
 
-/** Of a list, such as a query's value that occurs twice, one is enough. Only `'*'` matches an object. */
+/** One matching item of a list is enough, such as a query value that occurs twice. Only `'*'` matches an object. */
 function matchesValue(value: unknown, matches: (text: string) => boolean): boolean {
   if (value === undefined || value === null) return false;
   if (Array.isArray(value)) return value.some((one) => matches(textOf(one)));
@@ -164,7 +164,7 @@ class UnknownWord extends RangeError {
   }
 }
 
-/** Compiles one word or each of a list; reports the ones that throw. */
+/** Compiles one word or each of a list; reports words that throw. */
 function compileEach<T>(
   given: string | string[],
   path: Path,

@@ -3,8 +3,8 @@ import type { Matcher } from './matcher.js';
 import type { PathPattern } from './path-pattern.js';
 
 /**
- * Two rules that may be decided together. By methods, hosts and paths alone: what `header` and `not` leave out is not seen.
- * @param rules enforced ones
+ * Finds two rules that one request can match. Compares methods, hosts and paths only, not `header` and `not`.
+ * @param rules the enforced rules
  */
 export function mayMeet(rules: readonly Rule[]): readonly [Rule, Rule] | undefined {
   for (const [i, one] of rules.entries()) {
@@ -29,7 +29,7 @@ function overlap(one: Matcher, other: Matcher): boolean {
   );
 }
 
-/** Without a list, everything is in it. */
+/** A missing list contains every value. */
 const some = <T>(
   ones: readonly T[] | undefined,
   others: readonly T[] | undefined,

@@ -38,7 +38,7 @@ const NO_PARAMS: Params = {};
 const MOST_SEGMENTS = 64;
 
 /**
- * Compiles a path pattern. It matches segment by segment, in time linear in the path, and ignores case: with a router that ignores case, another
+ * Compiles a path pattern. It matches segment by segment, in time linear in the path, and ignores case: if the router ignores case, another
  * spelling must not evade a limit.
  * @throws RangeError naming the remedy
  */

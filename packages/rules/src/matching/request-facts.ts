@@ -3,19 +3,19 @@ import { SplitPath } from './path-pattern.js';
 
 const SLASH = /%2f/i;
 
-/** @param path normalized by `pathOf`: it may have a decoded `?` */
+/** @param path normalized by `pathOf`: it can contain a decoded `?` */
 const withSlashes = (path: string): string =>
   pathOf(path.replace(/[?#]/g, encodeURIComponent).replace(/%2f/gi, '/'));
 
-/** Has the path several meanings, which different rules may match? */
+/** Has the path several readings, which different rules can match? */
 export const isAmbiguous = ({ path, writtenPath }: RequestView): boolean =>
   writtenPath !== undefined || SLASH.test(path);
 
-/** What rules match on, read once for all of them. */
+/** The parts of a request that rules match, read once for all rules. */
 export class RequestFacts {
   /**
-   * All that the path may mean: with its dot segments, if it has any; without them; and with `%2F` as slashes, if it has any. A router reads
-   * the first or the second one, and handlers of files the last one.
+   * All readings of the path: with its dot segments, without them, and with `%2F` as slashes. A router uses
+   * the first or the second reading, and handlers of files use the last.
    */
   readonly paths: readonly SplitPath[];
   readonly method: string;
@@ -45,7 +45,7 @@ export class RequestFacts {
   }
 
   query(name: string): unknown {
-    this.#query ??= this.view.query; // some frameworks parse it again for each look
+    this.#query ??= this.view.query; // some frameworks parse it at each access
     return readProperty(this.#query, name);
   }
 
@@ -54,7 +54,7 @@ export class RequestFacts {
     return readProperty(this.view.user, name);
   }
 
-  /** The id of the user, as `USER` counts it; undefined if nobody has signed in. */
+  /** The id of the user, as `USER` counts it; undefined without a signed-in user. */
   get userId(): unknown {
     const { user } = this.view;
     const id = typeof user === 'object' ? this.userField('id') : user;

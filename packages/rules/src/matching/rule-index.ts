@@ -2,7 +2,7 @@ import type { Rule } from '../compile/rule.js';
 import type { SplitPath } from './path-pattern.js';
 
 interface Node {
-  /** By the next segment of their paths, as far as it is fixed. */
+  /** The child nodes, by the next fixed segment of the path. */
   readonly next: Map<string, Node>;
   /** The rules whose path is not fixed further, in the order of the document. */
   readonly here: Rule[];
@@ -11,7 +11,7 @@ interface Node {
 const newNode = (): Node => ({ next: new Map(), here: [] });
 const NONE: readonly Rule[] = [];
 
-/** Finds the few rules whose path may match, of many: by the fixed segments at the start of their patterns. */
+/** Finds the rules whose path can match, by the fixed segments at the start of their patterns. */
 export class RuleIndex {
   readonly #root = newNode();
   readonly #positions: ReadonlyMap<Rule, number>;
@@ -33,7 +33,7 @@ export class RuleIndex {
     }
   }
 
-  /** In the order of the document. Creates nothing if only one node on the way has rules. */
+  /** Returns rules in the order of the document. Creates no array if only one node on the path has rules. */
   candidates({ lower }: SplitPath): readonly Rule[] {
     let found = NONE;
     let several: Rule[] | undefined;

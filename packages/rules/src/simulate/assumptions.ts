@@ -6,14 +6,14 @@ import type { RuleSet } from '../rule-set.js';
 import type { LogRequest } from './log/log-request.js';
 
 interface Value {
-  /** As a key expression: `#{user.plan}`. */
+  /** The value as a key expression: `#{user.plan}`. */
   readonly source: string;
   isPresent(request: LogRequest): boolean;
 }
 
-/** What a replay assumes because the log does not say it. */
+/** Assumptions of a replay about values that the log lacks. */
 export class Assumptions {
-  /** The values that rules read, and that no line has had so far. */
+  /** The values that rules read and that no line has contained so far. */
   readonly #missing: Map<string, Value>;
   #status = false;
 
@@ -27,7 +27,7 @@ export class Assumptions {
     for (const [source, value] of this.#missing) if (value.isPresent(request)) this.#missing.delete(source);
   }
 
-  /** In sentences, without a full stop. */
+  /** The assumptions as sentences without a full stop. */
   ofRule(name: string): string[] {
     const input = this.set.document.rules.find((rule) => rule.name === name)!;
     const missing = this.#valuesOf(input).filter((source) => this.#missing.has(source));
@@ -43,7 +43,7 @@ export class Assumptions {
     return told;
   }
 
-  /** What a rule reads where a missing value is no error. */
+  /** The values that a rule reads, and whose absence is not an error. */
   #valuesOf(input: RuleInput): string[] {
     const { compare } = input;
     const base = this.set.document.rules.find((rule) => rule.name === compare);

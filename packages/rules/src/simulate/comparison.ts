@@ -7,7 +7,7 @@ import type { Difference } from './report.js';
 
 const CANDIDATES = 10_000;
 
-/** Requests that changed sides, and whose they are. */
+/** Requests that changed from allowed to denied, or back, with their keys. */
 class Changed {
   #requests = 0;
   /** Names of rules have no space. */
@@ -27,7 +27,7 @@ class Changed {
   }
 }
 
-/** What changes from one document to another, request by request. */
+/** Compares the decisions of two documents, request by request. */
 export class Comparison {
   readonly newlyDenied = new Changed();
   readonly newlyAllowed = new Changed();

@@ -1,19 +1,19 @@
 import type { LogRequest } from './log/log-request.js';
 
-/** Requests that wait for earlier ones: a few MB. */
+/** The most buffered requests: a few MB. */
 const MOST = 50_000;
-/** From here on a removed front is cut off. */
+/** From this length on, the removed front is cut off. */
 const CUT = 1_000;
 
 /** Puts requests into the order of their times. Servers write a line when a request ends, so lines are a little out of order. */
 export class InOrder {
   #waiting: LogRequest[] = [];
-  /** The first one that still waits. */
+  /** Index of the first buffered request. */
   #front = 0;
   #newest = 0;
-  /** The time of the last one that left. */
+  /** Time of the last request that was returned. */
   #left = 0;
-  /** Requests that came too late to be put in order. */
+  /** Requests that arrived too late to be sorted. */
   late = 0;
 
   /** @param within how far a line may be out of order, µs */
@@ -48,7 +48,7 @@ export class InOrder {
     return first;
   }
 
-  /** Behind those of the same time. */
+  /** Inserts a request behind the requests of the same time. */
   #placeOf(time: number): number {
     let [low, high] = [this.#front, this.#waiting.length];
     while (low < high) {

@@ -6,11 +6,11 @@ import type { LogRequest } from './log/log-request.js';
 /** Requests that a rule could not count. */
 export interface Unresolved {
   requests: number;
-  /** The first of them. */
+  /** The first such request. */
   readonly example: { readonly file: string; readonly line: number; readonly reason: string };
 }
 
-/** Rules for the requests of a log, which may lack what keys are made of: such a rule is left out, and noted. */
+/** Rules for the requests of a log, which can lack the values of a key: then the rule is omitted and noted. */
 export class LoggedRules extends RuleSet {
   /** By the names of the rules. */
   readonly unresolved = new Map<string, Unresolved>();
@@ -36,7 +36,7 @@ export class LoggedRules extends RuleSet {
   #resolve({ rule, view }: ApplyingRule, request: LogRequest): MatchedRule | undefined {
     try {
       const { key, cost, plan, limits, escalate } = rule.resolve(view);
-      return { rule, key, cost, plan, limits, escalate }; // to spread costs more than to match
+      return { rule, key, cost, plan, limits, escalate }; // a spread would cost more than the match
     } catch (error) {
       if (!isKeyResolutionError(error)) throw error;
       const known = this.unresolved.get(rule.name);

@@ -3,11 +3,11 @@ import { Agenda, isPromise } from '@sluice/core/http';
 
 interface Due {
   readonly run: () => unknown;
-  /** Callers that slept until then go on in promises, and may sleep again. */
+  /** Does it wake callers? They continue in promises, and can sleep again. */
   readonly wakes: boolean;
 }
 
-/** A clock that a log moves. What is due on the way happens at its own moment: ends of requests, renewals of leases. */
+/** A clock that a log moves. On the way, tasks run at their own moments: ends of requests, renewals of leases. */
 export class ReplayClock implements Clock {
   #now = 0;
   readonly #due = new Agenda<Due>();
@@ -16,7 +16,7 @@ export class ReplayClock implements Clock {
     return this.#now;
   }
 
-  /** Runs `task` when the clock gets there. */
+  /** Runs `task` when the clock reaches its moment. */
   at(time: number, run: () => unknown): void {
     this.#due.add(time, { run, wakes: false });
   }
@@ -37,7 +37,7 @@ export class ReplayClock implements Clock {
     });
   }
 
-  /** Moves forward, never back. @returns a promise only if a task or a woken call on the way needs time */
+  /** Moves forward, never back. @returns a promise only if a task or a woken call is asynchronous */
   moveTo(time: number): Promise<void> | undefined {
     for (let next = this.#due.first; next !== undefined && next.at <= time; next = this.#due.first) {
       this.#due.remove(next);

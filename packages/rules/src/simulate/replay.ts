@@ -12,10 +12,10 @@ import { LoggedRules } from './logged-rules.js';
 import { ReplayClock } from './replay-clock.js';
 import type { ReplayReport } from './report.js';
 
-/** What the rules say to one request of a log. */
+/** The decision of the rules on one request of a log. */
 export interface Replayed {
   readonly allowed: boolean;
-  /** Of all enforced rules together; undefined if none applies. */
+  /** The decision of all enforced rules together; undefined if none applies. */
   readonly decision: Decision | undefined;
   /** The rule that denied, and its key. */
   readonly deniedBy: MatchedRule | undefined;
@@ -31,7 +31,7 @@ export interface ReplayOptions {
   readonly storeOn?: ((clock: ReplayClock) => Store) | undefined;
 }
 
-/** Lets rules decide the requests of a log, on the log's clock, by the same code that decides live requests. */
+/** Decides the requests of a log, on the log's clock, with the same code that decides live requests. */
 export class Replay {
   readonly #clock = new ReplayClock();
   readonly #rules: Rules;
@@ -57,7 +57,7 @@ export class Replay {
     );
   }
 
-  /** Decides the next request. @returns a promise only if something is due before it, or the store is remote */
+  /** Decides the next request. @returns a promise only if a task runs before it, or the store is remote */
   decide(request: LogRequest): MaybePromise<Replayed> {
     const moved = this.#clock.moveTo(request.time);
     return moved === undefined ? this.#decide(request) : moved.then(() => this.#decide(request));
@@ -108,13 +108,13 @@ export class Replay {
     return { allowed, decision, deniedBy: calls.matched.find(({ rule }) => rule === denier), shadows };
   }
 
-  /** @param policies of all rules, in their order */
+  /** @param policies the policies of all rules, in their order */
   #count(now: number, matched: readonly MatchedRule[], policies: readonly PolicyDecision[]): void {
     let at = 0;
     for (const one of matched) at += this.#figures.get(one.rule.name)!.count(now, one, policies, at);
   }
 
-  /** When the request ends, held permits come back, and what rules took that do not count it. */
+  /** When the request ends, releases held permits, and refunds the permits of rules that do not count it. */
   #endLater({ duration = 0, status }: LogRequest, { limiter, settle }: RuledCall, decision: Decision): void {
     if (!decision.allowed) return;
     const settles = settle !== undefined && status !== undefined;

@@ -13,26 +13,26 @@ export interface HitKey {
 
 /** The smallest limit that denies at most a given share. */
 export interface SmallestLimit {
-  /** The share that was asked for. */
+  /** The given share. */
   readonly target: number;
   /** Undefined if even the largest limit of the algorithm denies more. */
   readonly limit: number | undefined;
-  /** The policy with this limit; a rate that goes with it grows in proportion. */
+  /** The policy with this limit. A rate that belongs to the limit grows in proportion. */
   readonly policy: Policy | undefined;
-  /** Requests that it denies by itself; undefined without a limit. */
+  /** Requests that this limit alone denies; undefined without a limit. */
   readonly denied: number | undefined;
-  /** False if requests had different costs: `limit - 1` denies too many, but a number far below `limit` may not. */
+  /** False if requests had different costs: `limit - 1` denies too many, but a number far below `limit` can deny few enough. */
   readonly exact: boolean;
 }
 
-/** One limit of a rule; with plans one for each plan that was met. */
+/** One limit of a rule. With plans, there is one entry for each plan that occurred. */
 export interface LimitReport {
   /** `rule.limit`, or `rule` with a single limit. */
   readonly limit: string;
   readonly plan: string | undefined;
   readonly policy: Policy;
   readonly requests: number;
-  /** Requests that this limit denied, also if another one denied them, too. */
+  /** Requests that this limit denied, including those that another limit also denied. */
   readonly denied: number;
   readonly keys: number;
   readonly use: UseQuantiles;
@@ -43,13 +43,13 @@ export interface LimitReport {
 export interface RuleReport {
   readonly rule: string;
   readonly mode: 'enforce' | 'shadow';
-  /** The rule that a shadow compares with. */
+  /** The rule that a shadow rule compares with. */
   readonly compare: string | undefined;
   /** `IP`, `USER`, `METHOD` or the template. */
   readonly key: string;
-  /** Requests that it decided. */
+  /** Requests that the rule decided. */
   readonly requests: number;
-  /** Requests that a limit of this rule denied, or would have. */
+  /** Requests that a limit of this rule denied, or would have denied. */
   readonly denied: number;
   /** Different keys; with `moreKeys` there were more. */
   readonly keys: number;
@@ -58,33 +58,33 @@ export interface RuleReport {
   /** The keys that were denied most. */
   readonly hit: readonly HitKey[];
   readonly overTime: OverTime;
-  /** Requests that it applies to, and whose key or cost is not in the log. It was left out for them. */
+  /** Requests that match the rule and lack its key or cost in the log. The rule did not count them. */
   readonly unresolved: Unresolved | undefined;
-  /** What was assumed for this rule because the log does not say it, in sentences. */
+  /** Assumptions for this rule about values that the log lacks, as sentences. */
   readonly assumed: readonly string[];
 }
 
-/** What one document of rules decided. */
+/** The results of one document of rules. */
 export interface ReplayReport {
-  /** Its file, or its name. */
+  /** The file of the document, or its name. */
   readonly name: string;
   readonly version: string | number | undefined;
   readonly requests: number;
   readonly denied: number;
   /** Requests that no rule limits. */
   readonly unlimited: number;
-  /** In the order of the document. */
+  /** The rules in the order of the document. */
   readonly rules: readonly RuleReport[];
   /** Rules without a match: only code uses them, so a log says nothing about them. */
   readonly rulesForCode: readonly string[];
-  /** The store was full: some keys may have lost their counts. */
+  /** The store was full: some keys can have lost their counts. */
   readonly storeFull: boolean;
 }
 
 /** Requests that two documents decide differently. */
 export interface Difference {
   readonly requests: number;
-  /** The most of them first; `rule` denied, and `key` is the key for that rule. */
+  /** The keys with most requests first. `rule` is the rule that denied, and `key` is the key of that rule. */
   readonly keys: readonly (HitKey & { readonly rule: string })[];
 }
 
@@ -99,14 +99,14 @@ export interface Simulation {
     readonly requests: number;
     readonly bad: number;
     readonly firstBad: readonly BadLine[];
-    /** Requests that came too late to be put in order: they were decided at the moment of those before. */
+    /** Requests that arrived too late to be sorted. They were decided at the moment of the request before. */
     readonly late: number;
     /** First and last moment, ms since 1970; undefined without requests. */
     readonly from: number | undefined;
     readonly to: number | undefined;
     /** All moments are whole seconds. */
     readonly wholeSeconds: boolean;
-    /** Does a request say how long it took? Without that, `concurrency` permits are released at once. */
+    /** Does any request have a duration? Without durations, `concurrency` permits are released at once. */
     readonly durations: boolean;
   };
   readonly rules: ReplayReport;

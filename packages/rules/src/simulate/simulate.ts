@@ -10,7 +10,7 @@ import type { Simulation } from './report.js';
 import { checkTarget, withSmallest } from './target.js';
 
 export interface SimulateOptions extends LogOptions {
-  /** The rules that are in force now: adds who is newly denied and newly allowed. */
+  /** The present rules: adds the requests and keys that are newly denied and newly allowed. */
   readonly against?: RuleSet | undefined;
   /**
    * A share from 0 to below 1: adds, for each limit, the smallest number with which it denies at most that share. Reads the log several
@@ -19,14 +19,14 @@ export interface SimulateOptions extends LogOptions {
   readonly target?: number | undefined;
   /** How far lines may be out of order; default `'10s'`. */
   readonly sortWithin?: Duration | undefined;
-  /** The most keys that are counted, in each of the stores and figures; default 1,000,000. */
+  /** The most keys in each store and each figure; default 1,000,000. */
   readonly maxKeys?: number | undefined;
 }
 
 const OPTIONS = ['format', 'fields', 'signal', 'against', 'target', 'sortWithin', 'maxKeys'];
 
 /**
- * Replays a log through rules, on the log's clock: whom would they deny? By the same code that decides live requests.
+ * Replays a log through rules, on the log's clock, to show which requests they would deny. Uses the code that decides live requests.
  * @param log one file or several, read one after the other; names that end with `.gz` are compressed
  * @throws TypeError, RangeError for a wrong option; LogFormatError; errors of the file system
  */
@@ -54,7 +54,7 @@ export async function simulate(
   }
 }
 
-/** Calls `each` with the requests in the order of their moments. @returns how many came too late for that */
+/** Calls `each` with the requests in the order of their moments. @returns how many arrived too late to be sorted */
 async function inOrder(
   batches: AsyncIterable<readonly LogRequest[]>,
   within: number,
@@ -75,7 +75,7 @@ async function inOrder(
   return order.late;
 }
 
-/** A log may grow meanwhile. @throws Error if it became shorter */
+/** A log can grow while it is read. @throws Error if it became shorter */
 async function* first(
   requests: number,
   batches: AsyncIterable<readonly LogRequest[]>,

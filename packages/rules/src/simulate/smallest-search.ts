@@ -3,22 +3,22 @@ const SIDE_BY_SIDE = 7;
 const AROUND = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64];
 const ABOVE = [2, 4, 16, 64, 256, 1_024, 16_384];
 
-/** Finds the smallest limit that denies at most `most` requests, with several candidates in each pass. */
+/** Searches the smallest limit that denies at most `most` requests. Each pass tries several candidates. */
 export class SmallestSearch {
   readonly #denied = new Map<number, number>();
   /** The largest limit that denies too many. A limit of 0 denies all. */
   #tooSmall = 0;
-  /** The smallest limit that does not. */
+  /** The smallest limit that denies few enough. */
   #enough: number | undefined;
-  /** The algorithm takes no limits from here on. */
+  /** The smallest limit that the algorithm rejects. */
   #end = Number.MAX_SAFE_INTEGER;
   candidates: readonly number[];
   #cost: number | undefined;
   #isExact = true;
 
   /**
-   * @param start the limit to begin around
-   * @param most denials
+   * @param start the limit around which the search begins
+   * @param most the most denials
    */
   constructor(
     start: number,
@@ -27,12 +27,12 @@ export class SmallestSearch {
     this.candidates = whole(AROUND.map((factor) => start * factor));
   }
 
-  /** The smallest limit, when there are no more candidates; undefined if none is large enough. */
+  /** The smallest limit, once there are no more candidates; undefined if none is large enough. */
   get best(): number | undefined {
     return this.#enough;
   }
 
-  /** False if requests had different costs: a smaller limit may deny a few large requests in place of many small ones. */
+  /** False if requests had different costs: a smaller limit can deny a few large requests instead of many small ones. */
   get isExact(): boolean {
     return this.#isExact;
   }
@@ -47,13 +47,13 @@ export class SmallestSearch {
     return this.#denied.get(limit);
   }
 
-  /** @param denied requests that this limit denies; more than `most` may be cut short */
+  /** @param denied requests that this limit denies; counting can stop above `most` */
   tried(limit: number, denied: number): void {
     this.#denied.set(limit, denied);
     if (denied <= this.most) this.#enough = Math.min(limit, this.#enough ?? limit);
   }
 
-  /** The algorithm does not take this limit. */
+  /** The algorithm rejects this limit. */
   refused(limit: number): void {
     this.#end = Math.min(this.#end, limit);
   }

@@ -20,7 +20,7 @@ export function checkTarget(target: number, log: LogSource | readonly LogSource[
   }
 }
 
-/** A limit with another number of permits; what belongs to the number grows in proportion. */
+/** A limit with another number of permits. Its rate grows in proportion. */
 export function withLimit(policy: Policy, limit: number): Policy {
   const numbers = policy as Policy & Readonly<Record<string, number | undefined>>;
   const base = numbers.capacity ?? numbers.limit!;
@@ -35,7 +35,7 @@ export function withLimit(policy: Policy, limit: number): Policy {
 
 type Pass = (each: (request: LogRequest) => unknown) => Promise<unknown>;
 
-/** Adds the smallest limits to a report: each limit is replayed by itself, with several numbers side by side in each pass. */
+/** Adds the smallest limits to a report: each limit is replayed alone, with several numbers in each pass. */
 export async function withSmallest(
   rules: RuleSet,
   report: ReplayReport,
@@ -88,7 +88,7 @@ interface Candidate {
   readonly limit: number;
   readonly limiter: RateLimiter;
   readonly consume: (key: string, options: { cost: number }) => Decision;
-  /** Denials that are not too many. */
+  /** The most denials that meet the target. */
   readonly most: number;
   denied: number;
 }
@@ -96,7 +96,7 @@ interface Candidate {
 const isRefunded = (rule: Rule, { status }: LogRequest): boolean =>
   rule.refunds && status !== undefined && rule.skips(status < 400);
 
-/** One pass: all candidates of all searches side by side. */
+/** One pass: all candidates of all searches. */
 async function tryCandidates(
   rules: RuleSet,
   searches: ReadonlyMap<string, SmallestSearch>,
@@ -135,7 +135,7 @@ async function tryCandidates(
         const { key, cost, plan } = matched;
         searches.get(idOf(name, plan))?.requested(cost);
         for (const candidate of candidatesOf(name, matched, policy)) {
-          if (candidate.denied > candidate.most) continue; // it is known to be too small
+          if (candidate.denied > candidate.most) continue; // already known to be too small
           const decision = candidate.consume(key, { cost });
           if (!decision.allowed) candidate.denied += 1;
           else if (policy.algorithm === 'concurrency' || isRefunded(matched.rule, request))

@@ -5,22 +5,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fingerprintOf, type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
 
-/** ms without a change after which a file counts as written. */
+/** Time without a change after which a file counts as written, ms. */
 const QUIET = 100;
-/** Looks at a file that is missing or changes, before it counts as unreadable. */
+/** How often a file that is missing or changing is checked, before it counts as unreadable. */
 const LOOKS = { missing: 5, changing: 100 } as const;
 /** A file whose last change is older is not being written, ms. */
 const OLD = 2_000;
 const MOST_BYTES = 4_000_000;
 const EVERY = 5_000;
 
-/** A file. Its folder is watched, so a file that is replaced by a rename or a symbolic link is noticed as well. */
+/** A file. Its folder is watched, so a replacement by a rename or a symbolic link is also noticed. */
 export class FileSource implements RulesSource {
   readonly name: string;
   readonly identity: string;
   readonly file: string;
   readonly every = EVERY;
-  /** Of the file when it was read. */
+  /** State of the file when it was read. */
   #signature: string | undefined;
 
   constructor(path: string | URL) {
@@ -40,7 +40,7 @@ export class FileSource implements RulesSource {
       } else if (seen.signature === before && known !== undefined) {
         return undefined;
       } else {
-        const text = await readFile(this.name, 'utf8').catch(() => undefined); // replaced meanwhile: look again
+        const text = await readFile(this.name, 'utf8').catch(() => undefined); // replaced meanwhile: check again
         if (seen.age < OLD) await sleep(QUIET);
         if (text !== undefined && (await this.#look())?.signature === seen.signature) {
           this.#signature = seen.signature;
@@ -59,7 +59,7 @@ export class FileSource implements RulesSource {
   watch(changed: () => void): () => void {
     try {
       const watcher = watch(dirname(this.name), { persistent: false }, changed);
-      // Without a watcher, as on some network drives, the file is still looked at every few seconds.
+      // Without a watcher, as on some network drives, the file is still read every few seconds.
       watcher.on('error', () => watcher.close());
       return () => watcher.close();
     } catch {
@@ -67,7 +67,7 @@ export class FileSource implements RulesSource {
     }
   }
 
-  /** @returns undefined if there is no file */
+  /** @returns undefined if the file is missing */
   async #look(): Promise<{ readonly signature: string; readonly age: number } | undefined> {
     try {
       const found = await stat(this.name, { bigint: true });

@@ -1,6 +1,6 @@
 import type { RulesSource, SourcedRules } from './rules-source.js';
 
-/** ms; after a read that failed. It doubles, up to the usual pause. */
+/** Pause after a failed read, ms. It doubles with each failure, up to the usual pause. */
 const RETRY = 1_000;
 
 interface Listener {
@@ -9,23 +9,23 @@ interface Listener {
   failed(error: unknown): void;
 }
 
-/** Reads a source at each notice of a change, and now and then without one. One read at a time. Keeps no process alive. */
+/** Reads a source at each notice of a change, and at intervals. Runs one read at a time. Does not keep the process alive. */
 export class Follower {
   readonly #source: RulesSource;
   readonly #every: number;
   readonly #listener: Listener;
   readonly #endWatch: (() => void) | undefined;
-  /** The version that was read last, accepted or not. */
+  /** The latest version that was read, accepted or refused. */
   #known: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Reads that failed, since the last one that did not. */
+  /** Failed reads since the last successful one. */
   #failures = 0;
   #reading: Promise<void> | undefined;
   /** Was there a notice during the read? */
   #again: Promise<void> | undefined;
   #closed = false;
 
-  /** @param every ms */
+  /** @param every pause between two reads, ms */
   constructor(source: RulesSource, known: string | undefined, every: number, listener: Listener) {
     this.#source = source;
     this.#known = known;
@@ -35,7 +35,7 @@ export class Follower {
     this.#endWatch = source.watch?.(() => void this.check());
   }
 
-  /** Reads now, or once more after the read under way. */
+  /** Reads now, or again after the pending read. */
   check(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     if (this.#reading === undefined) {
@@ -75,7 +75,7 @@ export class Follower {
     if (!this.#closed) this.#schedule();
   }
 
-  /** Not all processes at the same moment. A read that failed is repeated soon: what gave notice may be lost. */
+  /** A random pause, so that processes do not read at the same moment. After a failed read it is short, because a notice can be lost. */
   #schedule(): void {
     const pause =
       this.#failures === 0 ? this.#every : Math.min(this.#every, RETRY * 2 ** (this.#failures - 1));

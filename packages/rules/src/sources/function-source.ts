@@ -2,15 +2,15 @@ import { describe } from '@sluice/core/http';
 import type { RulesDocument } from '../document/schema.js';
 import { fingerprintOf, type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
 
-/** A function of yours that returns rules: as text, or as a document. Pass its signal to what it waits for. */
+/** A function of yours that returns rules: as text, or as a document. Pass its signal to the operations that it awaits. */
 export type RulesFunction = (options: {
   readonly signal: AbortSignal;
 }) => string | RulesDocument | Promise<string | RulesDocument>;
 
-/** How long an answer may take, ms. */
+/** Deadline of a call, ms. */
 const LONGEST = 10_000;
 
-/** A function, called again and again. */
+/** A function as a source, called at intervals. */
 export class FunctionSource implements RulesSource {
   readonly name: string;
   readonly identity: RulesFunction;

@@ -17,13 +17,13 @@ export interface LoadRulesOptions extends RulesOptions {
    * How often the source is read without a notice of a change; at least 100 ms. Default: 5 s for a file, 30 s for Redis and for a function.
    */
   readonly every?: Duration | undefined;
-  /** The rules until the source has an acceptable version. Without it, `loadRules` rejects if the source has none at the start. */
+  /** The rules until the source has a valid version. Without a fallback, `loadRules` rejects if the source has none at the start. */
   readonly fallback?: string | RulesDocument | RuleSet | undefined;
 }
 
 /** Rules that follow their source. */
 export class LoadedRules extends Rules {
-  /** Where they come from. */
+  /** The source of the rules. */
   readonly source: string;
   readonly #follower: Follower;
   readonly #announced: ReturnType<typeof announceRules>;
@@ -55,17 +55,17 @@ export class LoadedRules extends Rules {
     });
   }
 
-  /** Of the latest version that is in force, as its document has it. */
+  /** The `version` in the latest active document. */
   get version(): string | number | undefined {
     return this.ruleSet.version;
   }
 
-  /** Why a later version is not in force: a `RulesError`, or a `RulesSourceError` while the source cannot be read. */
+  /** The reason why a later version is not active: a `RulesError`, or a `RulesSourceError` while the source cannot be read. */
   get problem(): Error | undefined {
     return this.#unreadable ?? this.#refusal;
   }
 
-  /** Reads the source now. Resolves when its version is in force, or is refused; see `problem`. Never rejects. */
+  /** Reads the source now. Resolves when its version is active or refused; see `problem`. Never rejects. */
   reload(): Promise<void> {
     return this.#follower.check();
   }
@@ -118,16 +118,16 @@ export class LoadedRules extends Rules {
   }
 }
 
-/** What a source had at the start. */
+/** The state of a source at the start. */
 interface Found {
   readonly version: ReadyVersion;
-  /** The version that it has, also if it is refused. */
+  /** The version of the source, also if it is refused. */
   readonly id: string | undefined;
   readonly problem: Error | undefined;
 }
 
 /**
- * Loads rules, and follows each change of their source. A version that is not acceptable is refused whole: the last good one stays in force,
+ * Loads rules, and follows each change of their source. An invalid version is refused as a whole: the last valid version stays active,
  * and the diagnostics channel `sluice:rules` says why.
  * @param source the path or URL of a file, `redisRules(store)`, or a function that returns a text or a document
  * @throws RulesError if the first version has problems, RulesSourceError if the source cannot be read (both not with a `fallback`);

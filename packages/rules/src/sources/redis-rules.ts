@@ -15,30 +15,30 @@ export interface RedisRulesOptions {
 }
 
 export interface PushOptions {
-  /** Who pushes; default: the user and the host of this process. */
+  /** Author of the push; default: the user and the host of this process. */
   readonly by?: string | undefined;
-  /** The number of the version that the new one replaces; 0 for the first. If it is another by now, nothing is changed. Default: any. */
+  /** The number of the version that this push replaces; 0 for the first. If another version is the latest, nothing is changed. Default: any. */
   readonly replaces?: number | undefined;
 }
 
-/** ms until a lost message no longer matters: processes then look for themselves. */
+/** Interval at which processes read without a message, ms: it bounds the effect of a lost message. */
 const EVERY = 30_000;
 /**
- * Rules that are kept in Redis, with the versions before: a source for `loadRules`, and what the commands `sluice push`, `diff`, `rollback` and
- * `rules` use.
+ * Rules stored in Redis, with earlier versions. A source for `loadRules`, which the commands `sluice push`, `diff`, `rollback` and
+ * `rules` also use.
  * @throws TypeError for another store than `redisStore`, RangeError for an invalid name
  */
 export const redisRules = (store: Store, options: RedisRulesOptions = {}): RedisRules =>
   new RedisRules(store, options);
 
-/** What `redisRules` returns. */
+/** The result of `redisRules`. */
 export class RedisRules implements RulesSource {
   readonly name: string;
   readonly every = EVERY;
   readonly keepsBefore = true;
-  /** Of the list of versions. The texts are at `key:id`. */
+  /** The key of the list of versions. The texts are at `key:id`. */
   readonly key: string;
-  /** The same for all that read this key. */
+  /** Equal for all sources that read this key. */
   readonly identity: string;
   readonly #stored: StoredVersions;
 
@@ -56,7 +56,7 @@ export class RedisRules implements RulesSource {
   }
 
   async read(known: string | undefined): Promise<SourcedRules | undefined> {
-    // A text may be dropped between the two reads, by ten pushes.
+    // Ten pushes between the two reads can drop a text.
     for (let attempt = 1; ; attempt += 1) {
       const versions = await this.versions();
       const [latest] = versions;
@@ -81,17 +81,17 @@ export class RedisRules implements RulesSource {
     return this.#stored.listen(changed);
   }
 
-  /** The versions that are kept, the latest first; empty if nothing was pushed. @throws RulesSourceError */
+  /** The stored versions, the latest first; empty before the first push. @throws RulesSourceError */
   async versions(): Promise<readonly RulesVersion[]> {
     return (await this.#stored.list()).versions;
   }
 
-  /** The versions whose texts are still there, the latest first: Redis may have evicted some. @throws RulesSourceError */
+  /** The versions whose texts are stored, the latest first: Redis can evict texts. @throws RulesSourceError */
   async kept(): Promise<readonly RulesVersion[]> {
     return this.#stored.kept((await this.#stored.list()).versions);
   }
 
-  /** The text of a version. @throws RulesSourceError if it is not kept */
+  /** The text of a version. @throws RulesSourceError if it is not stored */
   async text(number: number): Promise<string> {
     const { versions } = await this.#stored.list();
     return this.#keptText(versions, number);
@@ -109,7 +109,7 @@ export class RedisRules implements RulesSource {
 
   /**
    * Makes the text of an earlier version the latest one again.
-   * @param number default: of the version before the latest one; during a roll-out of the version that most callers have
+   * @param number default: the version before the latest one. During a rollout, the version of most callers
    * @throws as `push`
    */
   async rollback(number?: number, options: PushOptions = {}): Promise<RulesVersion> {
@@ -118,7 +118,7 @@ export class RedisRules implements RulesSource {
     const to = number ?? rollbackTarget(versions);
     if (to === undefined) throw new RulesSourceError(this.name, 'there is no earlier version');
     const text = await this.#keptText(versions, to);
-    // What was decided was decided for these versions.
+    // The rollback was chosen for these versions.
     return this.#push(text, parseRules(text), { replaces: versions[0]?.number, ...options }, to);
   }
 
@@ -137,7 +137,7 @@ export class RedisRules implements RulesSource {
       const percent = set.document.rollout?.percent ?? 100;
       if (percent < 100) await this.#checkBase(wholeVersion(versions));
       const pushed = await this.#stored.push(pushOf(stored, set, { by, rollbackTo }), stored, text);
-      // Otherwise another push was faster: read again.
+      // Otherwise another push came first: read again.
       if (pushed !== undefined) return pushed;
     }
   }
@@ -162,7 +162,7 @@ export class RedisRules implements RulesSource {
   }
 }
 
-/** Characters of `by`. */
+/** The most characters of `by`. */
 const MOST_OF_BY = 1_000;
 
 const goneOf = (number: number): string =>
@@ -175,7 +175,7 @@ function checkBy(by: unknown): void {
     throw new RangeError(`push: by has ${by.length} characters, and at most ${MOST_OF_BY} are kept`);
 }
 
-/** During a roll-out most callers have an earlier version than the one before. */
+/** The number of the version to roll back to. During a rollout it is the version of most callers. */
 function rollbackTarget([latest, before]: readonly RulesVersion[]): number | undefined {
   return latest?.percent === undefined ? before?.number : latest.before;
 }

@@ -1,13 +1,13 @@
 import { SluiceError } from '@sluice/core';
 import type { RulesVersion } from './version-list.js';
 
-/** Another version was pushed meanwhile. */
+/** Another version was pushed before this one. */
 export class RulesConflictError extends SluiceError {
   readonly code = 'SLUICE_RULES_CONFLICT';
 
   constructor(
     readonly source: string,
-    /** The number of the version that should be replaced. */
+    /** The number of the version that the push should replace. */
     readonly replaces: number,
     /** The latest version. */
     readonly latest: RulesVersion | undefined,

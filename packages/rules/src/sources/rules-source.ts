@@ -2,42 +2,42 @@ import { createHash } from 'node:crypto';
 import { SluiceError } from '@sluice/core';
 import type { RulesDocument } from '../document/schema.js';
 
-/** A version of rules, as its source has it. */
+/** A version of rules in its source. */
 export interface SourcedRules {
-  /** Another one for another version. */
+  /** Differs between versions. */
   readonly id: string;
   readonly text: string | RulesDocument;
-  /** The text that callers outside of the `rollout` keep. */
+  /** The text for callers outside the `rollout`. */
   readonly before?: string | undefined;
 }
 
-/** Where rules come from. */
+/** A source of rules. */
 export interface RulesSource {
-  /** For messages: `limits.yaml`. */
+  /** The source in messages: `limits.yaml`. */
   readonly name: string;
-  /** Equal for equal sources: two objects may read the same file. */
+  /** Equal for equal sources: two objects can read the same file. */
   readonly identity: unknown;
-  /** The name of a file, for the messages of problems. */
+  /** The name of the file, for problems. */
   readonly file?: string | undefined;
-  /** How often it is read without a notice, ms. */
+  /** Interval of reads without a notice, ms. */
   readonly every: number;
-  /** Does it keep the version before, which a `rollout` needs? */
+  /** Does the source store the version before, which a `rollout` needs? */
   readonly keepsBefore?: boolean;
   /**
-   * The version as of now; undefined if it still is the one with the id `known`.
-   * @throws every error; `RulesSourceError` says it best
+   * The present version; undefined if it is still the one with the id `known`.
+   * @throws any error, preferably a `RulesSourceError`
    */
   read(known: string | undefined): Promise<SourcedRules | undefined>;
-  /** Calls `changed` when there may be something new. Returns a function that ends it. */
+  /** Calls `changed` when there can be a new version. Returns a function that unsubscribes. */
   watch?(changed: () => void): () => void;
 }
 
-/** Rules could not be read where they come from. */
+/** Rules could not be read from their source. */
 export class RulesSourceError extends SluiceError {
   readonly code = 'SLUICE_RULES_SOURCE';
 
   constructor(
-    /** Where they come from: `limits.yaml`. */
+    /** The source: `limits.yaml`. */
     readonly source: string,
     why: string,
     options: { readonly cause?: unknown } = {},
@@ -55,7 +55,7 @@ export const sourceErrorOf = (source: string, error: unknown): RulesSourceError 
     ? error
     : new RulesSourceError(source, error instanceof Error ? error.message : String(error), { cause: error });
 
-/** Identifies a text: the same in every process. */
+/** The id of a text, equal in every process. */
 export const fingerprintOf = (text: string | RulesDocument): string =>
   createHash('sha256')
     .update(typeof text === 'string' ? text : JSON.stringify(text))

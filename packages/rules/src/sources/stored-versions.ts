@@ -6,27 +6,27 @@ import { type Push, parseList, type RulesVersion } from './version-list.js';
 export type RunningStore = Store & Required<Pick<Store, 'run'>>;
 
 export interface VersionList {
-  /** As it is stored. */
+  /** The list in its stored form. */
   readonly stored: string;
-  /** The latest first. */
+  /** The versions, the latest first. */
   readonly versions: readonly RulesVersion[];
 }
 
-/** The most bytes of the list and of a text, which has at most 1,000,000 characters: what is longer is not even transferred. */
+/** The most bytes of the list and of a text. Longer values are not transferred. A text has at most 1,000,000 characters. */
 const MOST_OF_LIST = 1_000_000;
 const MOST_OF_TEXT = 4_000_000;
 
-/** ms until a subscription is tried again that failed, and that the server refused. */
+/** Pauses before a subscription is retried, ms: after a failure, and after a refusal by the server. */
 const [PAUSE, REFUSAL_PAUSE] = [30_000, 600_000];
 
 /** The versions of one document in Redis. Every error is a RulesSourceError. */
 export class StoredVersions {
-  /** For messages. */
+  /** The store in messages. */
   readonly name: string;
 
   constructor(
     private readonly store: RunningStore,
-    /** Of the list. The texts are at `key:id`. */
+    /** The key of the list. The texts are at `key:id`. */
     readonly key: string,
   ) {
     this.name = `redis ${key}`;
@@ -41,12 +41,12 @@ export class StoredVersions {
     }
   }
 
-  /** @returns undefined if the text is not kept */
+  /** @returns undefined if the text is not stored */
   async text({ id }: RulesVersion): Promise<string | undefined> {
     return (await this.#read(this.#textKey(id), MOST_OF_TEXT)) || undefined;
   }
 
-  /** Those whose texts are there: Redis may have evicted some. */
+  /** The versions whose texts are stored: Redis can evict texts. */
   async kept(versions: readonly RulesVersion[]): Promise<RulesVersion[]> {
     if (versions.length === 0) return [];
     const keys = versions.map(({ id }) => this.#textKey(id));
@@ -54,7 +54,7 @@ export class StoredVersions {
     return versions.filter((_, i) => kept[i] === '1');
   }
 
-  /** @returns undefined if the list is not `stored` any more: then nothing was changed */
+  /** @returns undefined if the list is no longer `stored`: then nothing was changed */
   async push(
     { id, line, rest, dropped }: Push,
     stored: string,
@@ -64,7 +64,7 @@ export class StoredVersions {
     return parseList(String(await this.#run(keys, ['push', stored, line, rest, text])))[0];
   }
 
-  /** Calls `changed` after each push, and when messages may have been lost. */
+  /** Calls `changed` after each push, and when messages can have been lost. */
   listen(changed: () => void): () => void {
     let end: (() => void) | undefined;
     let timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export class StoredVersions {
         (stop) => {
           if (ended) return stop();
           end = stop;
-          changed(); // something may have been pushed before the subscription
+          changed(); // a version can have been pushed before the subscription
         },
         (error) => {
           const pause = isStoreRefusal(error) ? REFUSAL_PAUSE : PAUSE;

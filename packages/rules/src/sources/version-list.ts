@@ -4,32 +4,32 @@ import type { RuleSet } from '../rule-set.js';
 
 /** A version of rules that was pushed to Redis. */
 export interface RulesVersion {
-  /** Counts up with each push. */
+  /** Number of the version, increased by each push. */
   readonly number: number;
   /** When it was pushed, ms since 1970 by the clock of Redis. */
   readonly at: number;
-  /** Who pushed it. */
+  /** Author of the push. */
   readonly by: string;
-  /** As the document has it. */
+  /** The `version` in the document. */
   readonly version?: string | number | undefined;
-  /** The number of the version whose text it has again. */
+  /** The number of the version whose text a rollback pushed again. */
   readonly rollbackTo?: number | undefined;
-  /** Of a version whose `rollout` is below 100 percent: its percent, and the number of the version that all others keep. */
+  /** For a `rollout` below 100 percent: its percent, and the number of the version for all other callers. */
   readonly percent?: number | undefined;
   readonly before?: number | undefined;
-  /** Where its text is. */
+  /** The id of its text. */
   readonly id: string;
 }
 
-/** Versions that are kept. */
+/** The most versions that are stored. */
 export const MOST_VERSIONS = 10;
 
-/** The list as it is stored: a line for each version, the latest first: when, and the rest as JSON. */
+/** The stored list: one line for each version, the latest first, with its time and the rest as JSON. */
 const LINE = /^(\d{1,15}) (\{.*\})$/;
-/** Others would be another key. */
+/** The characters of an id, which is part of a key. */
 const ID = /^[\w-]{1,64}$/;
 
-/** @throws RangeError if another program has written it */
+/** @throws RangeError if another program wrote it */
 export function parseList(stored: string): RulesVersion[] {
   if (stored === '') return [];
   return stored.split('\n').map((line) => {
@@ -63,11 +63,11 @@ export interface Push {
   readonly line: string;
   /** The lines after it. */
   readonly rest: string;
-  /** The versions that are no longer kept. */
+  /** The versions to delete. */
   readonly dropped: readonly RulesVersion[];
 }
 
-/** What to store for a new version. @param stored the list as it was read */
+/** The change that stores a new version. @param stored the list that was read */
 export function pushOf(
   stored: string,
   { version, document }: RuleSet,
@@ -81,7 +81,7 @@ export function pushOf(
   const before = percent < 100 ? wholeVersion(versions)?.number : undefined;
   const rollout = percent < 100 ? { percent, before } : {};
   const kept = versions.slice(0, MOST_VERSIONS - 1);
-  // A roll-out of many steps must not lose the version that most callers have.
+  // A rollout of many steps must not lose the version of most callers.
   const needed = versions.find((one) => one.number === before);
   if (needed !== undefined && !kept.includes(needed)) kept.splice(-1, 1, needed);
   const lines = stored.split('\n');
@@ -93,6 +93,6 @@ export function pushOf(
   };
 }
 
-/** The latest version that everybody got. */
+/** The latest version without a partial rollout. */
 export const wholeVersion = (versions: readonly RulesVersion[]): RulesVersion | undefined =>
   versions.find(({ percent }) => percent === undefined);

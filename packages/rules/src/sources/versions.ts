@@ -5,10 +5,10 @@ import { parseRules } from '../parse-rules.js';
 import { RuleSet } from '../rule-set.js';
 import { fingerprintOf, type RulesSource, type SourcedRules } from './rules-source.js';
 
-/** A version that can be put in force. */
+/** A version that can be activated. */
 export interface ReadyVersion {
   readonly set: RuleSet;
-  /** Of callers outside of its rollout. */
+  /** The version for callers outside its rollout. */
   readonly before: RuleSet | undefined;
   /** Undefined for the option `fallback`. */
   readonly fingerprint: string | undefined;

@@ -8,15 +8,15 @@ export interface RuleTest {
   readonly name: string;
   readonly given: readonly GivenInput[];
   readonly expect: ExpectInput;
-  /** Of the test in its file, from 1; undefined in a document that is an object. */
+  /** Line of the test in its file, from 1; undefined in a document that is an object. */
   readonly line: number | undefined;
   readonly column: number | undefined;
 }
 
-/** Reads `tests:`, and reports what cannot be run. */
+/** Reads `tests:`, and reports invalid tests. */
 export function compileTests(document: RulesDocument, report: Report): RuleTest[] {
   if (!Array.isArray(document.tests)) return [];
-  // A document with problems may hold anything in place of a rule.
+  // In an invalid document, a rule can be any value.
   const rules = (Array.isArray(document.rules) ? (document.rules as (RuleInput | null)[]) : []).filter(
     (rule) => typeof rule?.name === 'string',
   ) as RuleInput[];

@@ -6,7 +6,7 @@ import type { RuleSet } from '../rule-set.js';
 import type { RuleTest } from './compile-tests.js';
 import { requestOf } from './given-request.js';
 
-/** A test that did not get what it expects. */
+/** A failed test. */
 export interface FailedTest {
   readonly name: string;
   readonly message: string;
@@ -19,7 +19,7 @@ export interface TestReport {
   readonly failed: readonly FailedTest[];
 }
 
-/** Runs the `tests:` of a document: each on a clock and in a memory of its own. */
+/** Runs the `tests:` of a document: each with its own clock and memory store. */
 export async function runTests(set: RuleSet): Promise<TestReport> {
   const failed: FailedTest[] = [];
   for (const test of set.tests) {
@@ -43,7 +43,7 @@ interface Counts {
   readonly free: Map<string, number>;
 }
 
-/** What is wrong; undefined if nothing is. */
+/** The failure; undefined if the test passed. */
 async function problemOf(set: RuleSet, test: RuleTest): Promise<string | undefined> {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
@@ -91,7 +91,7 @@ async function run(rules: Rules, clock: ManualClock, given: GivenInput, counts: 
     if (decision?.allowed !== false) counts.allowed += 1;
     else {
       counts.denied += 1;
-      // A single limiter names its limits without the rule.
+      // The limits of a single limiter are named without the rule.
       const single =
         rule !== undefined && decision.policy !== `${rules.name}.${rule}` ? `.${decision.policy}` : '';
       const by = rule === undefined ? decision.policy : `${rule}${single}`;

@@ -21,7 +21,7 @@ export class RulesTestError extends SluiceError {
 }
 
 /**
- * Checks a document and runs its own `tests:`, in memory, on a clock of their own. For your test runner:
+ * Checks a document and runs its `tests:`, in memory, with their own clock. For your test runner:
  * `test('limits', () => testRules('limits.yaml'))`.
  * @param source the path or URL of a file, the result of `parseRules`, or a document as an object
  * @throws RulesError for a document with problems, RulesTestError with each failed test, RangeError for a document without tests

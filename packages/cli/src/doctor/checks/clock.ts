@@ -4,21 +4,21 @@ import type { DoctorNode } from '../node.js';
 const OURS_MS = 1_000;
 const EACH_OTHER_MS = 100;
 const DAY_MS = 86_400_000;
-/** Before it, Sluice cannot tell its own entries from foreign ones. */
+/** The earliest plausible time: before it, Sluice cannot tell its own entries from foreign ones. */
 const EARLIEST = Date.UTC(1988, 0, 1);
 const MEND =
   'Run NTP that slews (chrony, ntpd -x) on every server and here: chronyc tracking shows the difference.';
 
 interface Clock {
   readonly name: string;
-  /** The server's clock minus ours, ms. */
+  /** The server's clock minus the local clock, ms. */
   readonly ahead: number;
-  /** The difference is known to within this, ms. */
+  /** Uncertainty of the difference, ms. */
   readonly within: number;
   readonly now: number;
 }
 
-/** Clocks of the servers against ours, and against each other. */
+/** Compares the clocks of the servers with the local clock and with each other. */
 export const clock = deploymentCheck({
   about: 'clock',
   why: {
@@ -59,7 +59,7 @@ export const clock = deploymentCheck({
 const least = (clocks: readonly Clock[]): Clock | undefined =>
   [...clocks].sort((a, b) => a.ahead - b.ahead)[0];
 
-/** By the quickest reply, which says most. */
+/** The difference by the fastest reply, which is the most precise. */
 function clockOf({ name, moments }: DoctorNode): Clock[] {
   const [quickest] = [...moments].sort((a, b) => a.received - a.sent - (b.received - b.sent));
   if (quickest === undefined) return [];

@@ -1,7 +1,7 @@
 import { nodeCheck } from '../check.js';
 import { SENT_COMMANDS } from '../sent-commands.js';
 
-/** Are there commands that the server does not have, or has under another name? */
+/** Finds commands that the server lacks or has renamed. */
 export const commands = nodeCheck({
   about: 'commands',
   why: {

@@ -1,6 +1,6 @@
 import { nodeCheck } from '../check.js';
 
-/** Room for the connections of more processes. */
+/** Checks that the server accepts the connections of more processes. */
 export const connections = nodeCheck({
   about: 'connections',
   why: {

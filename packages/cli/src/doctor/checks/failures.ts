@@ -1,7 +1,7 @@
 import { nodeCheck } from '../check.js';
 import { pairsIn } from '../info.js';
 
-/** Errors that limiters treat as an outage, or as a wrong setup. */
+/** Errors that limiters treat as an outage or as a misconfiguration. */
 const SERIOUS = [
   'BUSY',
   'CLUSTERDOWN',
@@ -17,7 +17,7 @@ const SERIOUS = [
   'WRONGTYPE',
 ];
 
-/** What the server has refused so far, and how long scripts take. */
+/** Checks the errors of the server so far, and the duration of scripts. */
 export const failures = nodeCheck({
   about: 'failures',
   why: {

@@ -22,7 +22,7 @@ import { slots } from './slots.js';
 import { topology } from './topology.js';
 import { unreachable } from './unreachable.js';
 
-/** In the order in which findings of one level are reported. */
+/** All checks, in the order in which findings of one level are reported. */
 export const CHECKS: readonly Check[] = [
   unreachable,
   sentinels,

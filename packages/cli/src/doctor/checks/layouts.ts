@@ -6,7 +6,7 @@ import type { DoctorNode } from '../node.js';
 const MOST_STEPS = 20;
 const STEP = 1_000;
 
-/** Which layouts the stored keys have. Looks at a bounded number of keys, unless all are asked for. */
+/** Checks the layouts of the stored keys. Scans a bounded number of keys, or all with `--scan`. */
 export const layouts = nodeCheck({
   about: 'layouts',
   why: {
@@ -45,7 +45,7 @@ export const layouts = nodeCheck({
 
 const numberOf = (layout: string): number => Number(layout.slice(1));
 
-/** Numbers of keys by layout; '' for keys in no form of ours. */
+/** Numbers of keys by layout; '' for keys of another form. */
 async function keysOf(
   node: DoctorNode,
   prefix: string,

@@ -3,7 +3,7 @@ import { nodeCheck } from '../check.js';
 const [ALERT, FULL] = [0.8, 0.95];
 const MEND = 'CONFIG SET maxmemory to twice what limits need: docs/operations.md has the bytes of a key.';
 
-/** How much memory is left. */
+/** Checks the free memory. */
 export const memory = nodeCheck({
   about: 'memory',
   why: {

@@ -1,6 +1,6 @@
 import { nodeCheck } from '../check.js';
 
-/** The settings that bound what a failover forgets. */
+/** Checks the settings that bound the loss of data in a failover. */
 export const minReplicas = nodeCheck({
   about: 'min-replicas',
   why: {
@@ -14,7 +14,7 @@ export const minReplicas = nodeCheck({
   async look(node, report) {
     const { info } = node;
     if (!info.known) return;
-    // INFO has this field only where a number of replicas is wanted.
+    // INFO has this field only if min-replicas-to-write is set.
     const good = info.optionalNumber('min_slaves_good_slaves');
     if (good === undefined) {
       if ((info.number('connected_slaves') ?? 0) > 0)

@@ -1,6 +1,6 @@
 import { nodeCheck } from '../check.js';
 
-/** What a restart forgets, and whether saving works. */
+/** Checks which data a restart loses, and whether saving works. */
 export const persistence = nodeCheck({
   about: 'persistence',
   why: {

@@ -4,13 +4,13 @@ import { type DoctorNode, NoAnswerError, type Reply } from '../node.js';
 import { messageOf } from '../refusal.js';
 
 const BOARD = 'sluice:v2:fleet:definitions';
-/** Processes that are read. */
+/** The most processes that are read. */
 const MOST = 100;
-/** Of a text: longer ones are refused. */
+/** The most characters of a text. Longer texts are ignored. */
 const MOST_BYTES = 1_000_000;
 const PROCESS = /^[\w-]{1,64}$/;
 
-/** The processes that have published their limiters. */
+/** Checks the processes that published their limiters. */
 export const processes = deploymentCheck({
   about: 'processes',
   why: {
@@ -40,7 +40,7 @@ export const processes = deploymentCheck({
   },
 });
 
-/** Reads the notice board by commands that cannot write. Other programs may write to it, too. */
+/** Reads the notice board by commands that cannot write. Other programs can also write to it. */
 export async function notesOn(primaries: readonly DoctorNode[]): Promise<FleetNote[]> {
   const listed = await askOwner(primaries, 'ZRANGE', `${BOARD}:{index}`, -MOST, -1);
   const names = Array.isArray(listed) ? listed.map(String).filter((name) => PROCESS.test(name)) : [];
@@ -52,7 +52,7 @@ export async function notesOn(primaries: readonly DoctorNode[]): Promise<FleetNo
   );
 }
 
-/** Asks the node that has the key: the others of a cluster redirect. @returns undefined for a key of another type */
+/** Sends the command to the node that has the key, because other nodes redirect. @returns undefined for a key of another type */
 async function askOwner(
   primaries: readonly DoctorNode[],
   ...command: readonly (string | number)[]

@@ -5,7 +5,7 @@ import { nameOf } from '../node.js';
 const LAG_BYTES = 1_000_000;
 const LAG_SECONDS = 5;
 
-/** Replicas, and how far behind they are. */
+/** Checks the replicas and their lag. */
 export const replication = nodeCheck({
   about: 'replication',
   why: {

@@ -3,7 +3,7 @@ import type { DoctorNode } from '../node.js';
 import { messageOf } from '../refusal.js';
 import { ON_CHANNEL, SENT_COMMANDS, type SentCommand } from '../sent-commands.js';
 
-/** May the user run every command that limiters send? Asked with `ACL DRYRUN`, which runs nothing. */
+/** Checks that the user can run every command of the limiters. Uses `ACL DRYRUN`, which does not run them. */
 export const rights = nodeCheck({
   about: 'rights',
   why: {
@@ -50,7 +50,7 @@ export const rights = nodeCheck({
   },
 });
 
-/** @returns undefined if the user may, otherwise why not; `unknown` if this server does not tell */
+/** @returns undefined if the user has the right, otherwise the reason; `unknown` if the server cannot check it */
 async function dryRun(
   node: DoctorNode,
   user: string,

@@ -1,6 +1,6 @@
 import { nodeCheck } from '../check.js';
 
-/** How long a call takes, against the deadline of the limiters. */
+/** Compares the duration of a call with the deadline of the limiters. */
 export const roundTrip = nodeCheck({
   about: 'round-trip',
   why: {
@@ -8,7 +8,7 @@ export const roundTrip = nodeCheck({
   },
   of: 'primaries',
   look({ moments }, report, { deadline }) {
-    if (moments.length === 0) return; // TIME was refused: reported
+    if (moments.length === 0) return; // the refusal of TIME is reported
     const times = moments.map(({ roundTrip }) => roundTrip).sort((a, b) => a - b);
     const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
     const what = `p50 ${ms(p50)}, p99 ${ms(p99)} over ${times.length} calls; the deadline is ${ms(deadline)}`;

@@ -2,7 +2,7 @@ import { readDefinitions } from '@sluice/core/operations';
 import { deploymentCheck } from '../check.js';
 import { notesOn } from './processes.js';
 
-/** The rules that processes have in force. */
+/** Checks the rules that processes use. */
 export const rules = deploymentCheck({
   about: 'rules',
   why: {

@@ -3,7 +3,7 @@ import { nodeCheck } from '../check.js';
 
 const MANY = 500;
 
-/** Are our scripts in the server's cache? */
+/** Checks that Sluice's scripts are in the server's cache. */
 export const scripts = nodeCheck({
   about: 'scripts',
   why: {
@@ -23,7 +23,7 @@ export const scripts = nodeCheck({
     );
     if (reply !== undefined) {
       const cached = redisScripts.filter((_, i) => (reply as number[])[i] === 1).map(({ name }) => name);
-      // Each call of a limiter needs the first one; the others are sent when something uses them.
+      // Each call of a limiter needs the first script. The others are sent on first use.
       if (cached.includes(redisScripts[0]!.name)) report.ok(`cached: ${cached.join(', ')}`);
       else
         report.note(

@@ -1,7 +1,7 @@
 import { deploymentCheck } from '../check.js';
 import { nameOf } from '../node.js';
 
-/** Do the sentinels answer, and agree? */
+/** Checks that the sentinels answer and agree. */
 export const sentinels = deploymentCheck({
   about: 'sentinels',
   why: {

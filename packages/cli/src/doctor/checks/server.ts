@@ -3,7 +3,7 @@ import type { Info } from '../info.js';
 
 const COMPATIBILITY = 'Use Redis 7.0 or later, or Valkey 8 or later.';
 
-/** The program and its version. */
+/** Checks the program and its version. */
 export const server = nodeCheck({
   about: 'server',
   why: {
@@ -15,7 +15,7 @@ export const server = nodeCheck({
   },
   look({ info }, report) {
     const { name, version } = programOf(info);
-    if (version === undefined) return; // reported as missing
+    if (version === undefined) return; // the missing field is reported
     const what = `This is ${name} ${version}`;
     const [major = 0] = version.replace(/^\D+/, '').split('.').map(Number);
     if (name === 'Redis' && major < 5) report.error('server-too-old', what, COMPATIBILITY);

@@ -11,7 +11,7 @@ interface Service {
 
 const PARAMETER_GROUP = 'Set maxmemory-policy noeviction in the parameter group; CONFIG is not available.';
 
-/** Traps of services, as docs/operations.md has them. */
+/** Pitfalls of services; docs/operations.md lists them. */
 const SERVICES: readonly Service[] = [
   {
     name: 'MemoryDB',
@@ -66,7 +66,7 @@ export function serviceOf(host: string, info: Info): Service | undefined {
   );
 }
 
-/** Which managed service this is, and its traps. */
+/** Detects the managed service, and reports its pitfalls. */
 export const service = nodeCheck({
   about: 'service',
   why: { 'managed-service': 'Services differ from Redis in ways that no command shows.' },

@@ -16,7 +16,7 @@ const why = {
   'one-loss-stops-all': 'When one shard is lost, the others refuse calls as well.',
 };
 
-/** The state of a cluster, as each of its nodes sees it. */
+/** Checks the state of a cluster as reported by each node. */
 export const slots = deploymentCheck({
   about: 'cluster',
   why,
@@ -28,7 +28,7 @@ export const slots = deploymentCheck({
     for (const { node } of down)
       report.error('cluster-down', `${node.name} says that the cluster is down`, CHECK);
     const members = views.flatMap((view) => (view.members === undefined ? [] : [view.members]));
-    if (members[0] === undefined) return; // CLUSTER NODES was refused: reported
+    if (members[0] === undefined) return; // the refusal of CLUSTER NODES is reported
     const uncovered = uncoveredBy(members[0]);
     if (uncovered.length > 0)
       report.error(
@@ -95,14 +95,14 @@ function reportMembers(members: readonly ClusterMember[], report: Report<keyof t
   }
 }
 
-/** Which node serves which slots, as text. */
+/** The slots of each node, as text. */
 const mapOf = (members: readonly ClusterMember[]): string =>
   members
     .flatMap(({ id, slots: ranges }) => ranges.map(([first, last]) => `${first}-${last} ${id}`))
     .sort()
     .join();
 
-/** Ranges that no node serves that is still there. */
+/** Slot ranges without a reachable node. */
 function uncoveredBy(members: readonly ClusterMember[]): (readonly [number, number])[] {
   const served = members
     .filter(({ flags }) => !flags.includes('fail'))

@@ -3,7 +3,7 @@ import { Info } from '../info.js';
 import { type DoctorNode, NoAnswerError } from '../node.js';
 import { messageOf } from '../refusal.js';
 
-/** Does the way to connect fit the server? */
+/** Checks that the connection options fit the server. */
 export const topology = nodeCheck({
   about: 'topology',
   why: {
@@ -54,7 +54,7 @@ export const topology = nodeCheck({
   },
 });
 
-/** A node that may not be asked is taken for one of several. */
+/** A node that refuses the command counts as one of several. */
 async function knownNodes(node: DoctorNode): Promise<number> {
   const text = await node.ask('the nodes of the cluster', 'CLUSTER', 'INFO');
   return new Info(text).optionalNumber('cluster_known_nodes') ?? 2;

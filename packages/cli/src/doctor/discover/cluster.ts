@@ -1,6 +1,6 @@
 import { type DoctorNode, type NodeAddress, nameOf, type Open, type Reply } from '../node.js';
 
-/** Connects to the nodes of a cluster: those that the first answering node knows, and the given ones. */
+/** Connects to the nodes of a cluster: those that the first answering node lists, and the given ones. */
 export async function openCluster(seeds: readonly NodeAddress[], open: Open): Promise<DoctorNode[]> {
   const opened = await Promise.all(seeds.map((address) => open(address)));
   const seed = opened.find(({ failure }) => failure === undefined);
@@ -8,7 +8,7 @@ export async function openCluster(seeds: readonly NodeAddress[], open: Open): Pr
   const names = new Set(opened.map(({ name }) => name));
   const others = known.filter((address) => !names.has(nameOf(address)));
   const more = await Promise.all(others.map((address) => open(address, address.expected)));
-  // A natMap may lead two addresses to one server.
+  // A natMap can map two addresses to one server.
   return [...opened, ...more.filter(({ name }) => !names.has(name))];
 }
 
@@ -47,7 +47,7 @@ export function membersIn(text: string): ClusterMember[] {
   });
 }
 
-/** What one node says of all others; undefined if it refuses. */
+/** The report of one node on all nodes; undefined if it refuses. */
 export async function membersKnownTo(node: DoctorNode): Promise<ClusterMember[] | undefined> {
   const text = await node.ask('the nodes of the cluster', 'CLUSTER', 'NODES');
   return typeof text === 'string' ? membersIn(text) : undefined;
@@ -56,7 +56,7 @@ export async function membersKnownTo(node: DoctorNode): Promise<ClusterMember[] 
 type KnownNode = NodeAddress & { readonly expected?: 'replica' };
 
 async function nodesKnownTo(seed: DoctorNode): Promise<KnownNode[]> {
-  // A server that is no cluster's: the checks say so.
+  // Not a node of a cluster: the checks report it.
   if (seed.info.optional('cluster_enabled') === '0') return [];
   const members = await membersKnownTo(seed);
   const usable = members?.filter(({ flags }) => !flags.includes('noaddr') && !flags.includes('myself'));
@@ -68,7 +68,7 @@ async function nodesKnownTo(seed: DoctorNode): Promise<KnownNode[]> {
   return known.filter(({ host, port }) => host !== '' && port > 0);
 }
 
-/** A user with least rights may run `CLUSTER SLOTS` only. */
+/** A user with minimal rights can run only `CLUSTER SLOTS`. */
 async function nodesOfSlots(seed: DoctorNode): Promise<KnownNode[]> {
   const reply = await seed.ask('the slots of the cluster', 'CLUSTER', 'SLOTS');
   if (!Array.isArray(reply)) return [];

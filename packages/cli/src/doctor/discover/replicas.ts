@@ -6,7 +6,7 @@ export interface ReplicaState extends NodeAddress {
   readonly state: string;
   /** Bytes of the stream that it has acknowledged. */
   readonly offset: number;
-  /** Seconds since it was last heard. */
+  /** Seconds since its last message. */
   readonly lag: number;
 }
 
@@ -16,7 +16,7 @@ export const replicaStatesOf = ({ info }: DoctorNode): ReplicaState[] =>
     return { host: ip, port: Number(port), state, offset: Number(offset), lag: Number(lag) };
   });
 
-/** Addresses of the replicas, as the primary sees them. */
+/** Addresses of the replicas, as the primary reports them. */
 export const replicasOf = (node: DoctorNode): NodeAddress[] =>
   replicaStatesOf(node)
     .map(({ host, port }) => ({ host, port }))

@@ -3,16 +3,16 @@ import { DoctorNode, type NodeAddress, nameOf, type Reply } from '../node.js';
 import { messageOf } from '../refusal.js';
 import type { Credentials, Timing } from '../settings.js';
 
-/** What one sentinel says of the primary. */
+/** The report of one sentinel on the primary. */
 export interface Opinion {
   readonly node: DoctorNode;
-  /** Why it says nothing. */
+  /** The reason why there is no report. */
   readonly failure?: string;
-  /** Undefined if it does not know the name. */
+  /** Address of the primary; undefined if the sentinel does not know the name. */
   readonly primary?: NodeAddress;
   readonly flags?: readonly string[];
   readonly quorum?: number;
-  /** Sentinels that it knows, without itself. */
+  /** Number of other sentinels that it knows. */
   readonly others?: number;
   /** The error of `SENTINEL CKQUORUM`; undefined if the quorum is reached. */
   readonly noQuorum?: string;
@@ -21,11 +21,11 @@ export interface Opinion {
 export interface Sentinels {
   readonly name: string;
   readonly opinions: readonly Opinion[];
-  /** Each server that a sentinel calls the primary, most votes first. */
+  /** Servers that sentinels report as the primary, with most votes first. */
   readonly primaries: readonly NodeAddress[];
 }
 
-/** Asks each of the given sentinels. */
+/** Reads the report of each given sentinel. */
 export async function openSentinels(
   { sentinels, name, options = {} }: RedisSentinelOptions,
   { tls, family }: Credentials,
@@ -76,7 +76,7 @@ async function quorumError(node: DoctorNode, name: string): Promise<{ noQuorum?:
   }
 }
 
-/** A flat list of names and values. */
+/** Reads a flat list of names and values. */
 function fieldsIn(reply: Reply | undefined): Map<string, string> {
   const list = Array.isArray(reply) ? reply.map(String) : [];
   return new Map(list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : [])));

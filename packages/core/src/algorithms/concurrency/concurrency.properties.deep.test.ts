@@ -37,7 +37,7 @@ const heldBy = (state: State | undefined) =>
 const held = (state: State | undefined) => heldBy(state).reduce((sum, [, , cost]) => sum + cost!, 0);
 const ends = (state: State | undefined) => (state ?? []).filter((_, at) => at > 3 && at % 3 === 1);
 
-/** What `decide.ts` does with whatever it loads. */
+/** Opens a loaded state as `decide.ts` does. */
 function open(p: Numbers, { state, now }: Moment) {
   if (state === undefined || state[0]! <= now) return { state: undefined, granted: [] };
   return promote(p, normalize(p, state, now), now);

@@ -38,7 +38,7 @@ describe('slidingLog', () => {
       return count;
     };
     expect([admitted(0, 10), admitted(1, 10), admitted(2, 980)]).toEqual([10, 10, 980]);
-    // 10 come back 3 s after second 0 and 10 after second 1; the 980 of second 2 do not return before second 5.
+    // 10 return 3 s after second 0 and 10 after second 1; the 980 of second 2 return at second 5.
     expect([admitted(3.01, 900), admitted(4, 100), admitted(4.5, 100)]).toEqual([10, 10, 0]);
     expect(admitted(5, 1)).toBe(1);
   });

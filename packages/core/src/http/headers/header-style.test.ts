@@ -93,7 +93,7 @@ test('in a denial, the time until more permits equals Retry-After', () => {
   expect(draft7).toMatchObject({ RateLimit: 'limit=5, remaining=0, reset=8', 'Retry-After': '8' });
   expect(draft6).toMatchObject({ 'RateLimit-Reset': '8', 'Retry-After': '8' });
   expect(headersOf({ legacyHeaders: true }, denied)['X-RateLimit-Reset']).toBe('1700000008');
-  // It can never pass, but more permits still come.
+  // The call can never pass, but permits still return.
   const never = decisionOf({ ...perMinute, retryAfter: Infinity });
   expect(headersOf({}, never)).toEqual({
     'RateLimit-Policy': '"login";q=5;w=60',

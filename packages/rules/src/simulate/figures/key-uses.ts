@@ -1,6 +1,6 @@
 import { hashKey } from '@sluice/core';
 
-/** Of the peak use of each key: the share of the limit that it used at most, 1 for all of it. */
+/** Quantiles of the peak use of each key: the highest share of the limit that it used, 1 for all of it. */
 export interface UseQuantiles {
   readonly p50: number;
   readonly p90: number;
@@ -12,11 +12,11 @@ const UNUSED = -1;
 const FIRST_ROOM = 1_024;
 const LONGEST = 128;
 
-/** Keys in bounded memory. A long one keeps its beginning, and a digest. */
+/** Keys in bounded memory. A long key is stored as its beginning and a digest. */
 export const boundedKey = (key: string): string =>
   key.length <= LONGEST ? key : `${key.slice(0, LONGEST - 24)}…${hashKey(key)}`;
 
-/** Places for keys. Rules that have the same key share them: a search in a large map costs as much as a decision. */
+/** Indexes of keys. Rules with the same key share them: a search in a large map costs as much as a decision. */
 export class KeyPlaces {
   readonly #places = new Map<string, number>();
   #last: string | undefined;
@@ -46,10 +46,10 @@ export class KeyPlaces {
 /** The keys of a rule, and the peak use of each limit by each key. */
 export class KeyUses {
   readonly #columns = new Map<string, Float32Array>();
-  /** By place: 1 for a key of this rule. */
+  /** By index: 1 for a key of this rule. */
   #seen = new Uint8Array();
   size = 0;
-  /** There were more keys than it keeps. */
+  /** Were there more keys than are kept? */
   more = false;
 
   /** @param most keys */
@@ -58,7 +58,7 @@ export class KeyUses {
     readonly places = new KeyPlaces(),
   ) {}
 
-  /** The place of a key; undefined if there is no room for it. */
+  /** The index of a key; undefined if there are too many keys. */
   placeOf(given: string): number | undefined {
     const key = boundedKey(given);
     const known = this.places.find(key);

@@ -6,11 +6,11 @@ import type { HitKey, LimitReport, RuleReport } from '../report.js';
 import { boundedKey, type KeyPlaces, KeyUses } from './key-uses.js';
 import { TimeSeries } from './time-series.js';
 
-/** Keys with exact counts of denials; with more, counts have errors. */
+/** The number of keys whose denials are counted exactly. With more keys, counts have errors. */
 const CANDIDATES = 10_000;
 export const SHOWN_KEYS = 10;
 
-/** The policies of a rule by name; of a single limit under the rule's name. */
+/** The policies of a rule by name; a single limit has the rule's name. */
 export const namedPolicies = (rule: string, limits: LimiterPolicies): [name: string, Policy][] =>
   typeof limits.algorithm === 'string'
     ? [[rule, limits as Policy]]
@@ -28,7 +28,7 @@ interface LimitCounts {
   denied: number;
 }
 
-/** What a replay finds out about one rule, in bounded memory. */
+/** The figures of one rule in a replay, in bounded memory. */
 export class RuleFigures {
   #requests = 0;
   #denied = 0;
@@ -39,7 +39,7 @@ export class RuleFigures {
 
   /**
    * @param most keys that are kept
-   * @param places shared by the rules that have the same key
+   * @param places shared by rules with the same key
    */
   constructor(
     readonly rule: Rule,
@@ -112,7 +112,7 @@ export class RuleFigures {
   }
 }
 
-/** The heaviest keys, the heaviest first. */
+/** The heaviest keys, in descending order. */
 export function heaviestOf(counts: SpaceSaving, most = SHOWN_KEYS): HitKey[] {
   return [...counts.summary.entries]
     .sort((one, other) => other.count - one.count || (one.key < other.key ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Parts of a log's time: enough for a plot. */
+/** The most parts into which a log's time is divided: enough for a plot. */
 const MOST = 240;
 const FIRST_WIDTH = 1_000_000;
 
@@ -12,7 +12,7 @@ export interface OverTime {
   readonly denied: readonly number[];
 }
 
-/** Counts in equal parts of time, whose length grows with the log: in bounded memory. */
+/** Counts in equal parts of time, in bounded memory: their length grows with the log. */
 export class TimeSeries {
   #width = FIRST_WIDTH;
   /** Number of the first part since 1970. */

@@ -10,12 +10,12 @@ const LINE = new RegExp(
   's',
 );
 
-/** Has it a referer and a user agent? */
+/** Does the line have a referer and a user agent? */
 export const isCombined = (line: string): boolean => LINE.exec(line)?.[7] !== undefined;
 
 /**
  * Lines of `ip - user [22/Nov/2026:13:55:36 +0100] "GET /a HTTP/1.1" 200 512 "referer" "user agent"`, also without the last two: the
- * combined and the common log format of nginx and Apache. More fields behind them are left alone.
+ * combined and the common log format of nginx and Apache. Further fields are ignored.
  */
 export function accessLog(name: 'combined' | 'common'): LogFormat {
   // Most lines have the time of the line before.

@@ -3,10 +3,10 @@ import { LogRequest, requestLine } from './log-request.js';
 import { isoTime } from './log-time.js';
 
 const FIELD = /"([^"\\]*(?:\\.[^"\\]*)*)"|(\S+)/gs;
-/** Where its fields are. */
+/** Indexes of the fields. */
 const [TIME, CLIENT, SECONDS, STATUS, REQUEST, AGENT, CREATED] = [1, 3, 5, 8, 12, 13, 21];
 
-/** Access logs of an AWS Application Load Balancer. The moment is that at which the request arrived. */
+/** Access logs of an AWS Application Load Balancer. The time of a request is its arrival. */
 export const albLog = (): LogFormat => ({
   name: 'alb',
   parse(text) {
@@ -37,13 +37,13 @@ export const albLog = (): LogFormat => ({
   },
 });
 
-/** µs; undefined if the request was not sent to a target, which `-1` says. */
+/** Duration, µs; undefined for `-1`: the request was not sent to a target. */
 function durationOf(seconds: readonly string[]): number | undefined {
   const parts = seconds.map(Number);
   if (!parts.every((part) => part >= 0 && part < 1e6)) return undefined;
   return Math.round(parts.reduce((sum, part) => sum + part, 0) * 1e6);
 }
 
-/** Without the port. */
+/** The address without the port. */
 const addressOf = (client: string): string | undefined =>
   client === '-' ? undefined : client.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

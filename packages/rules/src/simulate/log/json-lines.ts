@@ -5,11 +5,11 @@ import { isMethod, isUrl, LogRequest, requestLine, userOf } from './log-request.
 import { timeOfValue } from './log-time.js';
 
 /**
- * Where a line of JSON has the parts of a request: names, or paths such as `req.method`. What is left out is looked for under the names that
+ * The fields of a line of JSON: names, or paths such as `req.method`. Default: the names that
  * loggers use.
  */
 export interface JsonFields {
-  /** ISO 8601, or s, ms, µs or ns since 1970. With a duration it is the end of the request. */
+  /** ISO 8601, or s, ms, µs or ns since 1970. With a duration, it is the end of the request. */
   readonly time?: string;
   /** A number of ms, or a text such as `0.12s`. */
   readonly duration?: string;
@@ -26,7 +26,7 @@ export interface JsonFields {
 type Name = keyof JsonFields;
 const NAMES = ['time', 'duration', 'method', 'path', 'ip', 'user', 'status', 'headers'] as const;
 
-/** What nginx, Apache, Caddy, pino, morgan, Google Cloud and Elastic's schema write. */
+/** The names that nginx, Apache, Caddy, pino, morgan, Google Cloud and Elastic's schema use. */
 const USUAL: Readonly<Record<Name, readonly string[]>> = {
   time: ['time', 'timestamp', '@timestamp', 'ts', 'time_iso8601', 'msec', 'time_local', 'date', 'datetime'],
   duration: ['responseTime', 'duration_ms', 'durationMs', 'httpRequest.latency'],
@@ -120,7 +120,7 @@ function requestOf(line: unknown, find: (line: unknown, name: Name) => unknown) 
   return typeof whole === 'string' ? requestLine(whole) : undefined;
 }
 
-/** µs */
+/** Duration, µs. */
 function durationOf(line: unknown, value: unknown, usual: boolean): number | undefined {
   // nginx and Caddy write seconds.
   const seconds = usual ? Number(readProperty(line, 'request_time') ?? Number.NaN) : Number.NaN;
@@ -135,7 +135,7 @@ function durationOf(line: unknown, value: unknown, usual: boolean): number | und
   }
 }
 
-/** Also the variables of nginx: `http_x_api_key` is the header `x-api-key`. */
+/** Includes the variables of nginx: `http_x_api_key` is the header `x-api-key`. */
 function headersOf(line: object, given: unknown): Record<string, unknown> {
   const headers: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(line)) {

@@ -6,13 +6,13 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** Cuts chunks of bytes into lines, in bounded memory. Bytes that are not UTF-8 become U+FFFD. */
 export class Lines {
-  /** Begun in earlier chunks. */
+  /** The start of a line, from earlier chunks. */
   #parts: Buffer[] = [];
   #length = 0;
-  /** Lines so far. */
+  /** Number of lines so far. */
   count = 0;
 
-  /** @param each gets every line that is not empty, without its end; undefined in place of one that is too long */
+  /** @param each receives every non-empty line without its line break, and undefined in place of a line that is too long */
   push(chunk: Buffer, each: (line: string | undefined, number: number) => void): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -21,12 +21,12 @@ export class Lines {
     }
     if (start === chunk.length) return;
     this.#length += chunk.length - start;
-    // The rest of a line that is too long is counted, and not kept.
+    // The rest of a line that is too long is counted but not kept.
     if (this.#length <= LONGEST_LINE) this.#parts.push(Buffer.from(chunk.subarray(start)));
     else this.#parts = [];
   }
 
-  /** The last line, if it has no end. */
+  /** Passes on the last line if it has no line break. */
   end(each: (line: string | undefined, number: number) => void): void {
     if (this.#length > 0) this.#finish(Buffer.alloc(0), 0, 0, each);
   }

@@ -1,23 +1,23 @@
 import { parse } from 'node:querystring';
 import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
 
-/** What a line of a log says of a request. */
+/** The parts of a request that a line of a log contains. */
 export interface LoggedParts {
-  /** When the request came in, µs since 1970. */
+  /** Arrival of the request, µs since 1970. */
   readonly time: number;
-  /** How long it took, µs; undefined if the log does not say. */
+  /** Duration, µs; undefined if the log lacks it. */
   readonly duration?: number | undefined;
   readonly status?: number | undefined;
   readonly ip: string | undefined;
   readonly user: unknown;
   readonly method: string;
-  /** As it was sent: with the query, perhaps with an origin. */
+  /** The URL as it was sent: with the query, possibly with an origin. */
   readonly url: string;
   /** By lower-case names. */
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A request of a log, as rules see it. */
+/** A request of a log, in the form that rules read. */
 export class LogRequest implements RequestView {
   readonly time: number;
   readonly duration: number | undefined;
@@ -29,7 +29,7 @@ export class LogRequest implements RequestView {
   readonly writtenPath: string | undefined;
   readonly params = undefined;
   readonly body = undefined;
-  /** No log has bodies: what reads one finds nothing. */
+  /** A log contains no bodies: a template that reads the body finds no value. */
   readonly bodyParsed = true;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly #url: string;
@@ -88,6 +88,6 @@ export const isMethod = (text: unknown): text is string => typeof text === 'stri
 export const isUrl = (text: unknown): text is string =>
   typeof text === 'string' && (text.startsWith('/') || /^[a-z][a-z\d+.-]*:\/\//i.test(text));
 
-/** A name from a log as rules expect users: `#{user.id}` and `USER` find it. */
+/** A user name of a log in the form that rules expect: `#{user.id}` and `USER` read it. */
 export const userOf = (name: string | undefined): unknown =>
   name === undefined || name === '-' || name === '' ? undefined : { id: name };

@@ -1,4 +1,4 @@
-/** The moments that can be replayed, µs since 1970: up to the year 2200. Later ones, and long windows after them, lose microseconds. */
+/** The latest moment that can be replayed, µs since 1970: the year 2200. Later moments and long windows would lose microseconds. */
 const LATEST = Date.UTC(2200, 0, 1) * 1000;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -7,7 +7,7 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?\s?(?:(Z)|([+-])(\d\d):?(\d\d)?)?$/i;
 const NUMBER = /^\d{1,20}(?:\.\d{1,9})?$/;
 
-/** `22/Nov/2026:13:55:36 +0100`. @returns µs since 1970; undefined if it is no such moment */
+/** `22/Nov/2026:13:55:36 +0100`. @returns µs since 1970; undefined if it is not such a moment */
 export function accessLogTime(text: string): number | undefined {
   const [, day, month, year, hour, minute, second, sign, zoneHour, zoneMinute] = ACCESS_LOG.exec(text) ?? [];
   if (day === undefined) return undefined;
@@ -15,7 +15,7 @@ export function accessLogTime(text: string): number | undefined {
   return time === undefined ? undefined : checked(time - zoneOf(sign, zoneHour, zoneMinute));
 }
 
-/** ISO 8601, by default in UTC. @returns µs since 1970; undefined if it is no such moment */
+/** ISO 8601, by default in UTC. @returns µs since 1970; undefined if it is not such a moment */
 export function isoTime(text: string): number | undefined {
   const [, year, month, day, hour, minute, second, fraction = '', , sign, zoneHour, zoneMinute] =
     ISO.exec(text) ?? [];
@@ -25,7 +25,7 @@ export function isoTime(text: string): number | undefined {
   return checked(time + Number(fraction.padEnd(6, '0').slice(0, 6)) - zoneOf(sign, zoneHour, zoneMinute));
 }
 
-/** A moment as JSON has it: ISO 8601, or a number of s, ms, µs or ns since 1970, which its size tells. */
+/** A moment in JSON: ISO 8601, or a number since 1970, whose size shows whether it is s, ms, µs or ns. */
 export function timeOfValue(value: unknown): number | undefined {
   if (typeof value === 'number') return ofNumber(value);
   if (typeof value !== 'string') return undefined;
@@ -38,7 +38,7 @@ function ofNumber(value: number): number | undefined {
   return checked(Math.round(micros));
 }
 
-/** µs; undefined for the 30th of February. */
+/** Moment, µs; undefined for the 30th of February. */
 function utc(
   year: string,
   month: number,
@@ -50,7 +50,7 @@ function utc(
   const ms = Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute));
   const valid =
     month >= 0 && new Date(ms).getUTCDate() === Number(day) && Number(hour) < 24 && Number(minute) < 60;
-  // A leap second is the next second.
+  // A leap second counts as the next second.
   return valid && Number(second) <= 60 ? (ms + Number(second) * 1000) * 1000 : undefined;
 }
 

@@ -14,40 +14,40 @@ import type { LogRequest } from './log-request.js';
 export type LogSource = string | Readable;
 
 export interface LogOptions {
-  /** Default: found by the first lines of each file. */
+  /** Default: detected from the first lines of each file. */
   readonly format?: LogFormatName | undefined;
-  /** For JSON lines: where the parts of a request are. */
+  /** For JSON lines: the names of the fields. */
   readonly fields?: JsonFields | undefined;
-  /** Ends the reading with its reason. */
+  /** Aborts reading with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A line that is not a request. */
 export interface BadLine {
   readonly file: string;
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
-  /** The end of a sentence: `is not a JSON object`. */
+  /** The reason as the end of a sentence: `is not a JSON object`. */
   readonly reason: string;
-  /** Its beginning. */
+  /** The beginning of the line. */
   readonly text: string;
 }
 
-/** What was read of a log. */
+/** Counts of a log that was read. */
 export interface LogCounts {
   lines: number;
   requests: number;
   /** Lines that are not requests. */
   bad: number;
-  /** The first of them. */
+  /** The first bad lines. */
   readonly firstBad: BadLine[];
-  /** Each file with its format, and how it was damaged: a compressed file that ends early. */
+  /** Each file with its format and its damage, such as a compressed file that ends early. */
   readonly files: { name: string; format: string; damage: string | undefined }[];
 }
 
 const SHOWN = 5;
 const SHOWN_CHARACTERS = 100;
-/** Lines that show the format of a file. */
+/** The number of lines from which the format of a file is detected. */
 const FIRST = 50;
 
 /** The format of a log was not found. */
@@ -70,7 +70,7 @@ export const isLogFormatError = (error: unknown): error is LogFormatError =>
 
 /**
  * Reads the requests of a log, in the order of its lines and in bounded memory. Bad lines are counted.
- * @param counts is filled meanwhile
+ * @param counts is filled while reading
  * @throws LogFormatError; errors of the file system
  */
 export async function* readLog(
@@ -92,7 +92,7 @@ class FileReader {
   readonly #lines = new Lines();
   readonly #file: { name: string; format: string; damage: string | undefined };
   #format: LogFormat | undefined;
-  /** Before the format is known. */
+  /** Lines read before the format is known. */
   #first: [text: string | undefined, number: number][] = [];
   #found: LogRequest[] = [];
 
@@ -116,7 +116,7 @@ class FileReader {
         if (this.#found.length > 0) yield this.#batch();
       }
     } catch (error) {
-      // zlib: what was readable before counts.
+      // zlib failed: the lines read so far count.
       if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
       this.#file.damage = (error as Error).message;
     }
@@ -141,7 +141,7 @@ class FileReader {
     }
   }
 
-  /** Finds the format, and reads the lines that waited for it. */
+  /** Detects the format, and reads the buffered lines. */
   #begin(): void {
     if (this.#format !== undefined || this.#first.length === 0) return;
     const lines = this.#first.flatMap(([text]) => (text === undefined ? [] : [text]));

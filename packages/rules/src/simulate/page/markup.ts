@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** Text that is valid HTML. */
 export class Markup {
   constructor(readonly text: string) {}
 }
@@ -13,7 +13,7 @@ const CODES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A template of HTML: every value is escaped, but for other templates. Control characters and marks of direction are shown. */
+/** A template of HTML: every value is escaped, except other templates. Control characters and marks of direction are shown. */
 export function html(texts: TemplateStringsArray, ...values: readonly Value[]): Markup {
   let text = texts[0]!;
   values.forEach((value, i) => {

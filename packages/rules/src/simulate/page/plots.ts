@@ -60,7 +60,7 @@ const QUANTILES = [
 ] as const;
 const [ROW, NAME] = [22, 150];
 
-/** How much of the limit the keys used at most. */
+/** The highest use of the limit by each key. */
 export function usePlot({ limit, plan, use }: LimitReport): Markup {
   const rows = QUANTILES.map(([name, words], i) => {
     const [y, length] = [i * ROW, use[name] * (WIDTH - NAME - 60)];
@@ -87,7 +87,7 @@ function timeLabels(start: number, length: number): Markup[] {
   });
 }
 
-/** As precise as the length of the plot needs. */
+/** A moment with the precision that the length of the plot needs. */
 function momentText(ms: number, length: number): string {
   const text = new Date(ms).toISOString();
   if (length > 3 * 86_400_000) return text.slice(0, 10);
