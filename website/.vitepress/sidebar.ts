@@ -62,21 +62,17 @@ const ALGORITHMS = 'packages/core/src/algorithms';
 
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
 
-/** The READMEs of the packages, in the order in which most readers look for them. */
-const FRAMEWORKS = [
-  'express',
-  'fastify',
-  'koa',
-  'nestjs',
-  'fetch',
-  'decorators',
-  'otel',
-  'dashboard',
-  'cli',
-  'core',
-];
+/** The READMEs of the packages, in the order in which most readers look for them. One that is not named follows the frameworks. */
+const FIRST = ['express', 'fastify', 'koa', 'nestjs', 'fetch'];
+const LAST = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
+/** Packages that pages of docs/ describe, or that users do not install by name. */
+const UNLISTED = ['fleet', 'http', 'rules'];
 
-const frameworks = (): Page[] => FRAMEWORKS.flatMap((name) => pagesIn(`packages/${name}`));
+function frameworks(): Page[] {
+  const named = [...FIRST, ...LAST, ...UNLISTED];
+  const others = folders('packages').filter((name) => !named.includes(name));
+  return [...FIRST, ...others, ...LAST].flatMap((name) => pagesIn(`packages/${name}`));
+}
 
 const REFERENCE = 'website/reference';
 
