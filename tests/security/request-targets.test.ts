@@ -1,7 +1,8 @@
 import { frameworks } from '../contracts/adapters/on-each-framework.js';
 import { reached, serveTargets } from './request-targets.js';
 
-const servers = frameworks.flatMap(({ name, serve, variants, cannot }) =>
+const able = frameworks.filter(({ cannot }) => cannot?.rawTargets === undefined);
+const servers = able.flatMap(({ name, serve, variants, cannot }) =>
   Object.entries({ [name]: serve, ...variants }).flatMap(([title, start]) =>
     (cannot?.http2 === undefined ? [false, true] : [false]).map(
       (http2) => [`${title}${http2 ? ' over HTTP/2' : ''}`, start, http2] as const,

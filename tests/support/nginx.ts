@@ -7,6 +7,8 @@ import { obtainProgram } from './debian.ts';
 import { programEnv } from './program-env.ts';
 import { freePort } from './redis/free-port.ts';
 
+const READY_MS = 20_000;
+
 /** A request as nginx has logged it. */
 export interface LoggedRequest {
   /** When it began, ms since 1970. */
@@ -56,14 +58,16 @@ http {
     env: { ...programEnv, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let stderr = '';
   child.stderr.on('data', (chunk) => {
-    said += chunk;
+    stderr += chunk;
   });
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + READY_MS;
   while (!(await fetch(url).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error(`nginx: ${said}`);
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`nginx does not answer at ${url}: ${stderr}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const stop = async () => {

@@ -19,13 +19,17 @@ export function run(
       env: { ...programEnv, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    let output = '';
     // Not spawn's own timeout, whose timer outlives a program that does not exist.
-    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 120_000);
+    const { timeoutMs = 120_000 } = options;
+    const timer = setTimeout(() => {
+      output += `\nkilled: it did not end within ${timeoutMs / 1000} s`;
+      child.kill('SIGKILL');
+    }, timeoutMs);
     const finish = (finished: Finished) => {
       clearTimeout(timer);
       resolve(finished);
     };
-    let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
     child.once('error', (error) => finish({ ok: false, output: error.message }));

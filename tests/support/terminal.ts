@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { programEnv } from './program-env.ts';
+import { within } from './within.ts';
 
 /** A program on a terminal of its own, made by `script` of util-linux. */
 export interface Terminal {
@@ -29,7 +30,7 @@ export function onTerminal(
     stream.on('data', (chunk) => {
       text += chunk;
     });
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const closed = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(new Error(`script (util-linux) is needed: ${error.message}`)));
     child.once('close', resolve);
   });
@@ -38,6 +39,8 @@ export function onTerminal(
       return text;
     },
     type: (keys) => void child.stdin.write(keys),
-    ended,
+    get ended() {
+      return within(closed, () => `the program on the terminal ends; it wrote: ${text}`);
+    },
   };
 }

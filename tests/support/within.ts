@@ -1,5 +1,5 @@
 /** Less than the time that Jest gives a test, so the error names what was missing. */
-const PATIENCE = 30_000;
+const PATIENCE = 40_000;
 
 /**
  * The promise's own result, or an error that says what did not happen: `within(once(socket, 'close'), 'the socket closes')`.

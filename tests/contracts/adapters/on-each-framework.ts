@@ -92,6 +92,18 @@ function reporting(store: Store, outages: string[]): Store {
 
 const kinds = { memory, Redis: redisByAddress };
 
+/** Less than the time of a test, so that the error names the request that got no response. */
+const RESPONSE_MS = 30_000;
+
+/** The client, whose requests fail when they get no response. */
+function withTimeouts(client: ReturnType<typeof supertest>): ReturnType<typeof supertest> {
+  for (const method of ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const) {
+    const send = client[method];
+    client[method] = (path) => send(path).timeout(RESPONSE_MS);
+  }
+  return client;
+}
+
 /** `test.skip`, with the reason in each title. */
 const skipBecause = (reason: string): Pick<jest.It, 'each'> & TestOf => {
   const skip: TestOf = (title, run) => test.skip(`${title} (${reason})`, run);
@@ -170,7 +182,7 @@ export function onEachAdapter(
           })),
         });
         open.push(running);
-        return supertest(running.url);
+        return withTimeouts(supertest(running.url));
       },
       url: () => running.url,
       serve,

@@ -15,6 +15,7 @@ import {
   tokenBucket,
 } from '../../../packages/core/src/index.js';
 import { uniqueName } from '../../support/redis-url.js';
+import { within } from '../../support/within.js';
 
 export { rejection } from '../../support/rejection.js';
 
@@ -143,7 +144,10 @@ export function startWait(
   cost: number,
   stop = new AbortController(),
 ): Wait {
-  const acquired = limiter.acquire(key, { cost, signal: stop.signal });
+  const acquired = within(
+    limiter.acquire(key, { cost, signal: stop.signal }),
+    `acquire('${key}', { cost: ${cost} }) of ${limiter.name} ends`,
+  );
   acquired.catch(() => {});
   return {
     acquired,

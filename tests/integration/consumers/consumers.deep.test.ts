@@ -12,9 +12,8 @@ afterAll(() => installed?.remove());
 
 /** `packages/*` is the list of packages. */
 const folder = join(__dirname, '../../../packages');
-const packages = readdirSync(folder).map(
-  (name): { name: string; exports: Record<string, unknown> } =>
-    JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')),
+const packages = readdirSync(folder).map((name): { name: string; exports: Record<string, unknown> } =>
+  JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')),
 );
 
 const TIMEOUT = 120_000;
@@ -107,7 +106,9 @@ test(
     for (const { name } of packages) {
       expect(output).toContain(`clean: ${name}, `);
       expect(output).toMatch(
-        new RegExp(`would run: npm publish …/${name.replace('@sluice/', 'sluice-')}-[\\d.]+tgz --access public --provenance\n`),
+        new RegExp(
+          `would run: npm publish …/${name.replace('@sluice/', 'sluice-')}-[\\d.]+tgz --access public --provenance\n`,
+        ),
       );
     }
     expect(output).toContain('Nothing was published.');

@@ -13,6 +13,7 @@ import {
   type Limit,
   listening,
   nothing,
+  ownOptions,
   prefixOf,
   type Service,
 } from './framework.js';
@@ -96,6 +97,14 @@ function errorHandlers(errors: Errors): ErrorRequestHandler[] {
 
 const common = {
   cannot: { http2: 'Express serves HTTP/1.1 only' },
+  ownOptions: ownOptions<RateLimitOptions>({
+    handler: true,
+    requestPropertyName: true,
+    limit: true,
+    max: true,
+    windowMs: true,
+    identifier: true,
+  }),
   names: { limit: 'limit', window: 'windowMs' },
   headersOf: ({ headers }: Request) => headers,
   methodOf: ({ method }: Request) => method,

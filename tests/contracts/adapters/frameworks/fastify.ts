@@ -1,6 +1,19 @@
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/fastify/src/index.js';
-import { type Framework, type Limit, nothing, prefixOf, type Running, type Service } from './framework.js';
+import {
+  type RateLimitOptions,
+  type RateLimitPluginOptions,
+  rateLimit,
+  requestContext,
+} from '../../../../packages/fastify/src/index.js';
+import {
+  type Framework,
+  type Limit,
+  nothing,
+  ownOptions,
+  prefixOf,
+  type Running,
+  type Service,
+} from './framework.js';
 
 /** Those that the lowest version of the router knows: `app.all` adds newer ones. */
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
@@ -97,6 +110,19 @@ export const fastify5: Framework = {
     lateParser: 'Fastify itself parses bodies, always before preValidation',
     limitsPerRequest: 'Fastify adds no hooks after its start: packages/fastify tests its error',
   },
+  ownOptions: ownOptions<RateLimitPluginOptions>({
+    global: true,
+    hook: true,
+    handler: true,
+    errorResponseBuilder: true,
+    max: true,
+    timeWindow: true,
+    groupId: true,
+    onExceeding: true,
+    onExceeded: true,
+    ban: true,
+    onBanReach: true,
+  }),
   names: { limit: 'max', window: 'timeWindow' },
   headersOf: ({ headers }: FastifyRequest) => headers,
   methodOf: ({ method }: FastifyRequest) => method,

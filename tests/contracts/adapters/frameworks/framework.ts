@@ -55,7 +55,7 @@ export interface Running {
 }
 
 /** What some frameworks cannot do. */
-export type Ability = 'trustProxy' | 'http2' | 'lateParser' | 'limitsPerRequest';
+export type Ability = 'trustProxy' | 'http2' | 'rawTargets' | 'lateParser' | 'limitsPerRequest';
 
 /** A framework of the contract. */
 export interface Framework {
@@ -67,6 +67,8 @@ export interface Framework {
   readonly variants?: Readonly<Record<string, (service: Service) => Promise<Running>>>;
   /** The reason for each thing that it cannot do; tests that need it are skipped, with this reason. */
   readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
+  /** Those that only this adapter has, as `docs/options.md` lists them: `ownOptions<RateLimitOptions>({ … })`. */
+  readonly ownOptions: Readonly<Record<string, true>>;
   /** The adapter's own names for a number of requests and their window. */
   readonly names: { readonly limit: string; readonly window: string };
 
@@ -79,6 +81,12 @@ export interface Framework {
   /** Where the adapter puts the decision. */
   decisionOf(request: unknown): unknown;
 }
+
+type Own<T> = Readonly<Record<Exclude<keyof T, keyof RequestLimitOptions<never>>, true>>;
+type Undefined<T> = { readonly [K in keyof T]-?: undefined };
+
+/** Compiles with every name of the adapter's own options, and if each option may be given as undefined. */
+export const ownOptions = <T>(names: Undefined<T> extends T ? Own<T> : never): Own<T> => names;
 
 export const nothing = () => ({ ok: true });
 

@@ -3,7 +3,15 @@ import { createServer as createServer2 } from 'node:http2';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { type RateLimitOptions, rateLimit, requestContext } from '../../../../packages/koa/src/index.js';
-import { type Framework, type Limit, listening, nothing, prefixOf, type Service } from './framework.js';
+import {
+  type Framework,
+  type Limit,
+  listening,
+  nothing,
+  ownOptions,
+  prefixOf,
+  type Service,
+} from './framework.js';
 
 /** @param takesOver code that starts a response sets `respond: false` */
 export async function serveKoa(
@@ -113,6 +121,7 @@ export const koa3: Framework = {
   name: 'Koa 3',
   serve: (service) => serveKoa(service),
   variants: { 'Koa 3 that responds itself': (service) => serveKoa(service, false) },
+  ownOptions: ownOptions<RateLimitOptions>({ handler: true, max: true, duration: true }),
   names: { limit: 'max', window: 'duration' },
   headersOf: ({ headers }: Context) => headers,
   methodOf: ({ method }: Context) => method,
