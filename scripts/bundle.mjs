@@ -11,7 +11,7 @@ const LARGEST_PART = 26_000;
 
 /**
  * @param compiled folder of ES modules without comments
- * @param entries their entry points, as paths in `compiled` without an extension: `index`, `http/index`
+ * @param entries their entry points, as paths in `compiled` without an extension: `index`, `operations/index`
  * @param target gets the folders `esm` and `cjs`
  */
 export async function bundle(compiled, entries, target) {

@@ -4,18 +4,27 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-const named = (name) => ({ name: `@sluice/${name}`, folder: join(root, 'packages', name) });
-
 /** The packages in stages of the build. A package needs only packages of earlier stages. */
-export const stages = [
-  ['core'],
-  ['express', 'fastify', 'koa', 'fetch', 'decorators', 'otel', 'dashboard', 'rules'],
-  ['nestjs', 'cli'],
-].map((stage) => stage.map(named));
+export const stages = inStages(
+  readdirSync(join(root, 'packages')).map((folder) => manifestOf(join(root, 'packages', folder))),
+);
 
 export const packages = stages.flat();
 
-/** The entry points of a package, as paths in its `src` without an extension: `index`, `http/index`. */
+function manifestOf(folder) {
+  const { name, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return { name, folder, needs: Object.keys(dependencies ?? {}) };
+}
+
+function inStages(manifests) {
+  if (manifests.length === 0) return [];
+  const waits = ({ needs }) => manifests.some(({ name }) => needs.includes(name));
+  const stage = manifests.filter((one) => !waits(one));
+  if (stage.length === 0) throw new Error(`${manifests.map(({ name }) => name)} need each other`);
+  return [stage, ...inStages(manifests.filter(waits))];
+}
+
+/** The entry points of a package, as paths in its `src` without an extension: `index`, `operations/index`. */
 export function entriesOf(folder) {
   const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return Object.values(exports).flatMap(

@@ -1,4 +1,3 @@
-import { pathOf, problemOfError, replyTo } from '../../packages/core/src/http/index.js';
 import {
   clientIp,
   fixedWindow,
@@ -9,6 +8,7 @@ import {
 } from '../../packages/core/src/index.js';
 import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { parseLimitType } from '../../packages/core/src/keys/limit-type.js';
+import { pathOf, problemOfError, replyTo } from '../../packages/http/src/index.js';
 
 const MEGABYTE = 1 << 20;
 /** What takes a time that grows with the square takes minutes for so much, and hours for a megabyte. */

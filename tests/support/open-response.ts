@@ -1,5 +1,5 @@
-import type { RequestLimit, ResponseView } from '../../packages/core/src/http/index.js';
-import type { Decision, RequestView } from '../../packages/core/src/index.js';
+import type { Decision } from '../../packages/core/src/index.js';
+import type { RequestLimit, RequestView, ResponseView } from '../../packages/http/src/index.js';
 
 /** A response that is over when a test says so. */
 export class OpenResponse implements ResponseView {

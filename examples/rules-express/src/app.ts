@@ -1,4 +1,4 @@
-import type { RequestRules } from '@sluice/core';
+import type { RequestRules } from '@sluice/express';
 import { rateLimit } from '@sluice/express';
 import express, { type Express } from 'express';
 

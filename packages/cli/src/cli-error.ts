@@ -1,5 +1,5 @@
 import { isSluiceError, isStoreUnavailableError } from '@sluice/core';
-import { isStoreRefusal } from '@sluice/core/http';
+import { isStoreRefusal } from '@sluice/core/internal';
 
 /** 0: yes, or done. 1: no: denied, unknown, or something found. 2: it could not be done. */
 export type ExitCode = 0 | 1 | 2;

@@ -1,5 +1,5 @@
 import { isKeyResolutionError } from '@sluice/core';
-import { isStoreRefusal } from '@sluice/core/http';
+import { isStoreRefusal } from '@sluice/core/internal';
 import { type InspectedKey, type InspectedPolicy, inspectKey, lengthText } from '@sluice/core/operations';
 import type { Context } from './command.js';
 import type { KnownLimiter } from './fleet.js';

@@ -1,5 +1,5 @@
 import { isStoreUnavailableError } from '@sluice/core';
-import { isStoreRefusal } from '@sluice/core/http';
+import { isStoreRefusal } from '@sluice/core/internal';
 import { noAnswer } from './cli-error.js';
 import type { Connection } from './connection.js';
 import { openDeployment } from './doctor/deployment.js';

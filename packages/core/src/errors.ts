@@ -1,5 +1,4 @@
-import type { Decision } from './decision.js';
-import { decisionHeaders } from './decision-headers.js';
+import { type Decision, retryAfterHeader } from './decision.js';
 import { publicName } from './public-names.js';
 
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
@@ -23,12 +22,14 @@ export class RateLimitExceededError extends SluiceError {
   readonly statusCode: number;
   readonly expose = true;
   /**
-   * Response headers: `Retry-After`, `RateLimit` and `RateLimit-Policy` (draft 11). For a limit on requests: the headers of its
-   * `standardHeaders` and `legacyHeaders`, merged with those of the response's other limits.
+   * Response headers: `Retry-After`. Adapters and decorated methods add `RateLimit` and `RateLimit-Policy` (draft 11). For a limit on requests:
+   * the headers of its `standardHeaders` and `legacyHeaders`, merged with those of the response's other limits.
    */
   readonly headers: Record<string, string>;
   /** An `acquire` could not wait, because `maxWaiting` calls wait at a key already. */
   readonly queueFull: boolean;
+  /** @internal Were `headers` given? Otherwise code that answers a request adds those of the decision. */
+  readonly hasOwnHeaders: boolean;
 
   /** @param decision the decision that denied */
   constructor(
@@ -39,7 +40,8 @@ export class RateLimitExceededError extends SluiceError {
     this.queueFull = options.queueFull ?? false;
     this.status = options.status ?? 429;
     this.statusCode = this.status;
-    this.headers = { ...(options.headers ?? decisionHeaders(decision)) };
+    this.headers = { ...(options.headers ?? retryAfterHeader(decision)) };
+    this.hasOwnHeaders = options.headers !== undefined;
   }
 
   /** Milliseconds until the same call can pass; `Infinity`: never. */
@@ -105,7 +107,6 @@ export class StoreUnavailableError extends SluiceError {
   readonly neverSent: boolean;
   /** The decision of the failure policy `'deny'`. */
   readonly decision: Decision | undefined;
-  /** Response headers. */
   readonly headers: Record<string, string> = { 'Retry-After': '1' };
 
   constructor(

@@ -52,31 +52,6 @@ export type { Duration } from './duration.js';
 export type { EscalateOptions } from './engine/escalate-options.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
-export type { OwnLimiter } from './http/own-limiter.js';
-export type { HttpProblem, RateLimitProblem } from './http/problem.js';
-export type { Reply } from './http/reply.js';
-export type { UserOf } from './http/request-key.js';
-export type {
-  CountingOptions,
-  DenialOptions,
-  HeaderOptions,
-  HeaderStyle,
-  KeyOptions,
-  LimitChoice,
-  OfRequest,
-  OneOfLimits,
-  Policies,
-  RequestLimitOptions,
-} from './http/request-limit-options.js';
-export type {
-  FailedShadow,
-  MatchedRules,
-  NamedRule,
-  RequestRules,
-  RuledCall,
-  RuleReply,
-} from './http/request-rules.js';
-export type { Proxies, RequestView } from './http/views.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { hashKey } from './keys/hash-key.js';
 export type { LimiterKey } from './keys/key-part.js';

@@ -1,5 +1,4 @@
-// Dependencies that few programs need. CommonJS in both builds, because only `require` loads a package late and without a promise.
+// A dependency that few programs need. CommonJS in both builds, because only `require` loads a package late and without a promise.
 export = {
   jsonPath: (): typeof import('jsonpath-plus').JSONPath => require('jsonpath-plus').JSONPath,
-  negotiator: (): typeof import('negotiator') => require('negotiator'),
 };

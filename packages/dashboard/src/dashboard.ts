@@ -1,5 +1,5 @@
 import type { Store } from '@sluice/core';
-import { checkBoolean, checkFunction, checkOptions, describe, warn } from '@sluice/core/http';
+import { checkBoolean, checkFunction, checkOptions, describe, warn } from '@sluice/core/internal';
 import { answer, json, Refusal } from './answers.js';
 import { change } from './change.js';
 import { Hosts } from './hosts.js';

@@ -1,4 +1,4 @@
-import { describe, warn, warnOnce } from '@sluice/core/http';
+import { describe, warn, warnOnce } from '@sluice/core/internal';
 
 export const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(describe(error));

@@ -1,5 +1,5 @@
 import { isSluiceError, type Store, subscribe } from '@sluice/core';
-import { isStoreRefusal } from '@sluice/core/http';
+import { isStoreRefusal } from '@sluice/core/internal';
 import { followDenials, type LeftOut } from '@sluice/core/operations';
 import { Decisions } from './decisions.js';
 import { Denials } from './denials.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Store } from '@sluice/core';
-import { checkInteger, checkOptions } from '@sluice/core/http';
+import { checkInteger, checkOptions } from '@sluice/core/internal';
 import { answer } from './answers.js';
 import { type Dashboard, type DashboardOptions, dashboard } from './dashboard.js';
 import { nodeHandler } from './node-handler.js';

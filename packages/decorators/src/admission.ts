@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Decision, LimitType, type RateLimiter } from '@sluice/core';
-import { errorOfDenial, hideName, isPromise, keyText } from '@sluice/core/http';
+import { errorOfDenial, hideName, isPromise, keyText } from '@sluice/core/internal';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { fixedWindow, ManualClock, memoryStore, type RequestView } from '@sluice/core';
-import { runWithRequest } from '@sluice/core/http';
+import { fixedWindow, ManualClock, memoryStore } from '@sluice/core';
+import { type RequestView, runWithRequest } from '@sluice/http';
 import { tag } from '../tests/tag.js';
 import { CountLimit, configureSluice, Limit, RateLimit, SkipLimit, skipsLimit } from './index.js';
 

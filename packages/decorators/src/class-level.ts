@@ -1,4 +1,4 @@
-import { addSkippableName, warnOfUnknownSkips } from '@sluice/core/http';
+import { addSkippableName, warnOfUnknownSkips } from '@sluice/http';
 import type { Class } from './defining-class.js';
 import { hasSkipLimit, skippedLimits, skipsLimitNamed } from './skip-limit.js';
 import { methodOfClass, type TargetMethod } from './target-method.js';

@@ -5,13 +5,12 @@ import {
   isStoreUnavailableError,
   ManualClock,
   memoryStore,
-  type RequestView,
   type Store,
   StoreUnavailableError,
   slidingLog,
   storageKey,
 } from '@sluice/core';
-import { runWithRequest } from '@sluice/core/http';
+import { type RequestView, runWithRequest } from '@sluice/http';
 import { farStore } from '../../../tests/support/far-store.js';
 import {
   CountLimit,

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
 import { sharedByCopies } from './shared.js';
 import { Sluice, type SluiceOptions } from './sluice.js';
 

@@ -1,5 +1,5 @@
 import { fixedWindow } from '@sluice/core';
-import { readNotify } from '@sluice/core/http';
+import { readNotify } from '@sluice/core/internal';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import { type CommonOptions, commonLimit, milliseconds, type NotifyOptions } from './limitation.js';
 import { warnOfManySeconds } from './units.js';

@@ -1,4 +1,5 @@
 export { LimitType } from '@sluice/core';
+export type { RequestView, UserOf } from '@sluice/http';
 export { closeSluice, configureSluice, createSluice, SLUICE } from './configuration.js';
 export { CountLimit, type CountLimitOptions } from './count-limit.js';
 export { Limit, type LimitOptions } from './limit.js';

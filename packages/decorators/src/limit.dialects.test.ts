@@ -3,12 +3,11 @@ import {
   fixedWindow,
   ManualClock,
   memoryStore,
-  type RequestView,
   slidingLog,
   subscribe,
   tokenBucket,
 } from '@sluice/core';
-import { runWithRequest } from '@sluice/core/http';
+import { type RequestView, runWithRequest } from '@sluice/http';
 import { failingStore } from '../tests/failing-store.js';
 import { CountLimit, configureSluice, Limit, RateLimit } from './index.js';
 

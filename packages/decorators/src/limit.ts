@@ -1,5 +1,5 @@
 import { type Duration, type Policy, RateLimiter } from '@sluice/core';
-import { checkCost, describe } from '@sluice/core/http';
+import { checkCost, describe } from '@sluice/core/internal';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import {
   type CommonOptions,

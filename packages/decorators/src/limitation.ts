@@ -16,7 +16,7 @@ import {
   isKeyList,
   noEffect,
   parseLimitType,
-} from '@sluice/core/http';
+} from '@sluice/core/internal';
 import { declaredParameterNames } from './parameter-names.js';
 
 /** The attributes that all decorators have. */

@@ -1,12 +1,6 @@
 import 'reflect-metadata';
-import {
-  isKeyResolutionError,
-  isRateLimitExceededError,
-  ManualClock,
-  memoryStore,
-  type RequestView,
-} from '@sluice/core';
-import { runWithRequest } from '@sluice/core/http';
+import { isKeyResolutionError, isRateLimitExceededError, ManualClock, memoryStore } from '@sluice/core';
+import { type RequestView, runWithRequest } from '@sluice/http';
 import { tag } from '../tests/tag.js';
 import { CountLimit, configureSluice, LimitType, RateLimit } from './index.js';
 

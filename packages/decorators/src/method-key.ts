@@ -1,18 +1,21 @@
-import { isKeyResolutionError, KeyResolutionError, LimitType, type RequestView } from '@sluice/core';
+import { isKeyResolutionError, KeyResolutionError, LimitType } from '@sluice/core';
 import {
   compileKey,
   compileKeyList,
-  currentRequest,
   firstKey,
   isKeyList,
   type KeyScope,
   type KeyTemplate,
-  keyErrorOfRequest,
   keyPart,
   type MaybePromise,
+} from '@sluice/core/internal';
+import {
+  currentRequest,
+  keyErrorOfRequest,
   REQUEST_FIELDS,
+  type RequestView,
   requestField,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { KeyOfArguments, Limitation } from './limitation.js';
 import { type MethodParameters, readParameters } from './parameter-names.js';
 import type { Sluice } from './sluice.js';

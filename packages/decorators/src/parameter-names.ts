@@ -1,4 +1,4 @@
-import { readProperty } from '@sluice/core/http';
+import { readProperty } from '@sluice/core/internal';
 import { type Expression, type Pattern, parseExpressionAt } from 'acorn';
 import { type Method, originalOf } from './wrap-method.js';
 

@@ -1,12 +1,6 @@
-import {
-  type Cost,
-  type Decision,
-  type Duration,
-  LimitType,
-  type NamedRule,
-  type RateLimiter,
-} from '@sluice/core';
-import { errorOfDenial, isPromise, keyText, warnOfDryRun } from '@sluice/core/http';
+import { type Cost, type Decision, type Duration, LimitType, type RateLimiter } from '@sluice/core';
+import { errorOfDenial, isPromise, keyText } from '@sluice/core/internal';
+import { type NamedRule, warnOfDryRun } from '@sluice/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
 import type { KeyOfCalls } from './limitation.js';

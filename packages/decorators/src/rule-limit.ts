@@ -1,5 +1,5 @@
 import { type Duration, fixedWindow, RateLimiter } from '@sluice/core';
-import { checkName, checkOptions } from '@sluice/core/http';
+import { checkName, checkOptions } from '@sluice/core/internal';
 import { decoratorOf, type LimitDecorator } from './limit-decorator.js';
 import { checkKey, type KeyOfCalls } from './limitation.js';
 import { declaredParameterNames } from './parameter-names.js';

@@ -1,4 +1,4 @@
-import { checkName } from '@sluice/core/http';
+import { checkName } from '@sluice/core/internal';
 import type { Class } from './defining-class.js';
 import { checkParentheses } from './limitation.js';
 

@@ -4,25 +4,27 @@ import {
   LimiterClosedError,
   type LimiterKey,
   memoryStore,
-  type NamedRule,
   type PrefetchOptions,
   RateLimiter,
-  type RequestRules,
-  type RequestView,
   type Store,
 } from '@sluice/core';
 import {
-  addressError,
   checkFunction,
   checkOptions,
-  checkRules,
   compileClientKey,
   type MaybePromise,
   prefetchDefault,
+} from '@sluice/core/internal';
+import {
+  addressError,
+  checkRules,
+  type NamedRule,
+  type RequestRules,
+  type RequestView,
   requestUser,
   requestUserIfAny,
   setKeyKind,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { Rules } from './limitation.js';
 
 export interface SluiceOptions

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
 import { type Class, findDefiningClass } from './defining-class.js';
 import type { Method } from './wrap-method.js';
 

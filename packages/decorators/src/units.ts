@@ -1,5 +1,5 @@
 import type { Duration } from '@sluice/core';
-import { warnOnce } from '@sluice/core/http';
+import { warnOnce } from '@sluice/core/internal';
 
 const [HOUR, DAY, YEAR] = [3600, 86_400, 366 * 86_400];
 

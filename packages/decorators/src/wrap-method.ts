@@ -1,4 +1,5 @@
-import { warnOnce } from '@sluice/core/http';
+import { warnOnce } from '@sluice/core/internal';
+import { withResponseHeaders } from '@sluice/http';
 import { sharedByCopies } from './shared.js';
 
 export type Method = (this: unknown, ...args: never[]) => unknown;
@@ -85,7 +86,7 @@ async function admitted(
   } catch (error) {
     // If the store is out, they stay spent: then too few calls can pass, but never too many.
     await Promise.allSettled(permits.map((each) => each.refund()));
-    throw error;
+    throw withResponseHeaders(error);
   }
 }
 

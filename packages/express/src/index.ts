@@ -1,3 +1,16 @@
+export type {
+  HeaderStyle,
+  HttpProblem,
+  OneOfLimits,
+  OwnLimiter,
+  Policies,
+  RateLimitProblem,
+  Reply,
+  RequestLimitOptions,
+  RequestRules,
+  RequestView,
+  UserOf,
+} from '@sluice/http';
 export type { DenialInfo, RateLimitInfo } from './info.js';
 export { ipKeyGenerator } from './ip-key-generator.js';
 export {

@@ -1,17 +1,11 @@
-import {
-  type Decision,
-  isRateLimitExceededError,
-  isStoreUnavailableError,
-  type LimiterKey,
-  type OwnLimiter,
-  type RateLimiter,
-  type Reply,
-} from '@sluice/core';
+import type { Decision, LimiterKey, RateLimiter } from '@sluice/core';
+import type { MaybePromise } from '@sluice/core/internal';
 import {
   asError,
-  type MaybePromise,
   NodeResponseView,
+  type OwnLimiter,
   problemOfError,
+  type Reply,
   RequestLimit,
   replyTo,
   runWithRequest,
@@ -19,7 +13,7 @@ import {
   withLimiter,
   writeErrorHeaders,
   writeVary,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { denialInfo, type RateLimitInfo } from './info.js';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';
@@ -138,11 +132,10 @@ export function rateLimitErrors(): ErrorRequestHandler {
       next(error);
       return;
     }
-    if (isRateLimitExceededError(error) || isStoreUnavailableError(error)) {
-      writeErrorHeaders(error, new NodeResponseView(response));
-    }
+    const view = new NodeResponseView(response);
+    writeErrorHeaders(error, view);
     const reply = replyTo(problem, request.get('accept'));
-    writeVary(reply, new NodeResponseView(response));
+    writeVary(reply, view);
     send(response, reply);
   };
 }

@@ -1,13 +1,6 @@
-import type { Duration, RequestLimitOptions } from '@sluice/core';
-import {
-  checkHandler,
-  checkName,
-  checkOptions,
-  noEffect,
-  onlyOne,
-  REQUEST_LIMIT_OPTIONS,
-  readFixedWindow,
-} from '@sluice/core/http';
+import type { Duration } from '@sluice/core';
+import { checkName, checkOptions, noEffect, onlyOne } from '@sluice/core/internal';
+import { checkHandler, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions, readFixedWindow } from '@sluice/http';
 import type { NextFunction, Request, Response } from 'express';
 import type { DenialInfo } from './info.js';
 

@@ -1,5 +1,4 @@
-import type { Proxies } from '@sluice/core';
-import { NamedPartsView, pathOf, proxiesOf, routeOf, writtenPathOf } from '@sluice/core/http';
+import { NamedPartsView, type Proxies, pathOf, proxiesOf, routeOf, writtenPathOf } from '@sluice/http';
 import type { Request } from 'express';
 
 export class ExpressRequestView extends NamedPartsView<Request> {

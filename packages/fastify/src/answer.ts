@@ -1,5 +1,6 @@
 import type { Decision } from '@sluice/core';
-import { asError, describe, isPromise, keyForFunctions, type Verdict } from '@sluice/core/http';
+import { describe, isPromise } from '@sluice/core/internal';
+import { asError, keyForFunctions, type Verdict } from '@sluice/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
 import type { RateLimitOptions } from './options.js';

@@ -1,5 +1,6 @@
-import { type Decision, fixedWindow, type RequestLimitOptions } from '@sluice/core';
-import { LIMITER_BASE_OPTIONS, LimiterPool, pick } from '@sluice/core/http';
+import { type Decision, fixedWindow } from '@sluice/core';
+import { LIMITER_BASE_OPTIONS, LimiterPool } from '@sluice/core/internal';
+import { pick, type RequestLimitOptions } from '@sluice/http';
 import type { Args } from './options.js';
 
 /** Windows in use at once: a policy for each request may have a window of its own. */

@@ -1,4 +1,4 @@
-import { bodyReader } from '@sluice/core/http';
+import { bodyReader } from '@sluice/http';
 import type { RouteOptions } from 'fastify';
 import type { RateLimitHook } from './limit-hook.js';
 import type { RateLimitHookName, RateLimitOptions } from './options.js';

@@ -1,4 +1,5 @@
-import { KEY_OPTIONS, LIMITER_BASE_OPTIONS, prefetchDefault } from '@sluice/core/http';
+import { LIMITER_BASE_OPTIONS, prefetchDefault } from '@sluice/core/internal';
+import { KEY_OPTIONS } from '@sluice/http';
 import { ANSWERS, CHOICES, type RateLimitOptions } from './options.js';
 
 /**

@@ -1,13 +1,13 @@
-import type { OwnLimiter } from '@sluice/core';
+import { isPromise } from '@sluice/core/internal';
 import {
   asError,
-  isPromise,
   keyForFunctions,
+  type OwnLimiter,
   ReplyView,
   RequestLimit,
   type Verdict,
   withLimiter,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type {
   FastifyReply,
   FastifyRequest,

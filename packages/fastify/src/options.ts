@@ -1,15 +1,18 @@
-import type { Decision, Duration, RequestLimitOptions } from '@sluice/core';
+import type { Decision, Duration } from '@sluice/core';
 import {
-  CHOICE_OPTIONS,
   checkBoolean,
   checkFunction,
   checkInteger,
   checkOptions,
   noEffect,
   onlyOne,
+} from '@sluice/core/internal';
+import {
+  CHOICE_OPTIONS,
   REQUEST_LIMIT_OPTIONS,
+  type RequestLimitOptions,
   readFixedWindow,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The arguments of functions in options. */

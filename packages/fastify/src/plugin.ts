@@ -1,5 +1,5 @@
 import { type Decision, isRateLimitExceededError } from '@sluice/core';
-import { keepHeaders } from '@sluice/core/http';
+import { keepHeaders } from '@sluice/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { checkBodyHook, checkRouteHooks, rememberBodyReader } from './body-keys.js';

@@ -1,5 +1,5 @@
-import type { OwnLimiter } from '@sluice/core';
-import { checkOptions, type RequestLimit, withLimiter } from '@sluice/core/http';
+import { checkOptions } from '@sluice/core/internal';
+import { type OwnLimiter, type RequestLimit, withLimiter } from '@sluice/http';
 import type { FastifyRequest, RawServerBase, RouteGenericInterface } from 'fastify';
 import type { Bans } from './bans.js';
 import type { Args, RateLimitOptions } from './options.js';

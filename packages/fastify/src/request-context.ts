@@ -1,4 +1,4 @@
-import { runWithRequest } from '@sluice/core/http';
+import { runWithRequest } from '@sluice/http';
 import type { FastifyPluginCallback } from 'fastify';
 import plugin from 'fastify-plugin';
 import { FastifyRequestView } from './request.js';

@@ -1,5 +1,4 @@
-import type { Proxies } from '@sluice/core';
-import { fastifyPathOf, NamedPartsView, pathOf, writtenPathOf } from '@sluice/core/http';
+import { fastifyPathOf, NamedPartsView, type Proxies, pathOf, writtenPathOf } from '@sluice/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The option `trustProxy` of each server, which Fastify does not publish. */

@@ -1,5 +1,5 @@
 import { memoryStore, type Store } from '@sluice/core';
-import { checkOptions, describe, givenOptions } from '@sluice/core/http';
+import { checkOptions, describe, givenOptions } from '@sluice/core/internal';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { checkBodyHook, rememberBodyReader } from './body-keys.js';
 import { inherited } from './inherit.js';

@@ -1,11 +1,14 @@
 import {
-  isRateLimitExceededError,
-  isStoreUnavailableError,
+  headersOfError,
   type OwnLimiter,
+  problemOfError,
   type Reply,
+  RequestLimit,
   type RequestLimitOptions,
-} from '@sluice/core';
-import { problemOfError, RequestLimit, type ResponseView, replyTo, withLimiter } from '@sluice/core/http';
+  type ResponseView,
+  replyTo,
+  withLimiter,
+} from '@sluice/http';
 import { type RequestInfo, viewOf } from './request.js';
 
 /** The options of every adapter's `rateLimit`; functions get `(request, info)`. */
@@ -93,11 +96,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 export function errorResponse(error: unknown, request: Request): Response | undefined {
   const problem = problemOfError(error);
   if (problem === undefined) return undefined;
-  const reply = replyTo(problem, request.headers.get('accept') ?? undefined);
-  return responseOf(
-    reply,
-    isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.headers : {},
-  );
+  return responseOf(replyTo(problem, request.headers.get('accept') ?? undefined), headersOfError(error));
 }
 
 const responseOf = ({ status, type, body, vary }: Reply, headers: Record<string, string> = {}): Response =>

@@ -1,5 +1,4 @@
-import type { RequestView } from '@sluice/core';
-import { pathOf } from '@sluice/core/http';
+import { pathOf, type RequestView } from '@sluice/http';
 
 /** What a web-standard request does not contain. */
 export interface RequestInfo {

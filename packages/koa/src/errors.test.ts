@@ -87,13 +87,33 @@ test('a thrown value that is not an error gets 500', async () => {
   await client.get('/').expect(500);
 });
 
-test('ctx.throw accepts Sluice errors', async () => {
+/** The error of a limiter that is used without a limit on requests. */
+async function denial(): Promise<Error> {
   const limiter = inner();
   await limiter.consume('k');
-  const denied = await limiter.acquire('k', { timeout: 0 }).catch((reason: unknown) => reason);
+  return limiter.acquire('k', { timeout: 0 }).then(
+    () => new Error('allowed'),
+    (reason: Error) => reason,
+  );
+}
+
+test('ctx.throw accepts Sluice errors', async () => {
+  const denied = await denial();
   const client = await failing(
     () => undefined,
-    async (context) => context.throw(denied as Error),
+    async (context) => context.throw(denied),
   );
-  await client.get('/').expect(429).expect('Retry-After', '3600').expect('RateLimit', '"inner";r=0;t=3600');
+  const { headers } = await client.get('/').expect(429).expect('Retry-After', '3600');
+  expect(headers).not.toHaveProperty('ratelimit'); // in front of the limits, Koa answers alone
+});
+
+test('the answer to a limiter that is used behind limits has the headers of all', async () => {
+  const denied = await denial();
+  const client = await failing(() => denied);
+  await client
+    .get('/')
+    .expect(429)
+    .expect('Retry-After', '3600')
+    .expect('RateLimit', /^"first";r=(\d);t=\d+, "second";r=\1;t=\d+, "inner";r=0;t=3600$/)
+    .expect('RateLimit-Policy', '"first";q=9;w=60, "second";q=9;w=60, "inner";q=1;w=3600');
 });

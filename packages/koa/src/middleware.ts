@@ -1,15 +1,16 @@
-import { isRateLimitExceededError, isStoreUnavailableError, type OwnLimiter } from '@sluice/core';
+import { isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
+import { isPromise } from '@sluice/core/internal';
 import {
   asError,
-  isPromise,
   keepHeaders,
   NodeResponseView,
+  type OwnLimiter,
   problemOfError,
   RequestLimit,
   runWithRequest,
   type Verdict,
   withLimiter,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { Context, Middleware, Next } from 'koa';
 import { type AnyContext, type RateLimitOptions, readOptions } from './options.js';
 import { KoaRequestView } from './request.js';

@@ -1,5 +1,6 @@
-import type { Decision, Duration, RequestLimitOptions } from '@sluice/core';
-import { checkHandler, checkOptions, REQUEST_LIMIT_OPTIONS, readFixedWindow } from '@sluice/core/http';
+import type { Decision, Duration } from '@sluice/core';
+import { checkOptions } from '@sluice/core/internal';
+import { checkHandler, REQUEST_LIMIT_OPTIONS, type RequestLimitOptions, readFixedWindow } from '@sluice/http';
 import type { Context, ExtendableContext, Next } from 'koa';
 
 /** Any context: with a state and properties of the program's own. */

@@ -1,5 +1,4 @@
-import type { Proxies } from '@sluice/core';
-import { NamedPartsView, pathOf, routeOf, writtenPathOf } from '@sluice/core/http';
+import { NamedPartsView, type Proxies, pathOf, routeOf, writtenPathOf } from '@sluice/http';
 import type { AnyContext } from './options.js';
 
 /** The view of a Koa context. Routers put `params` on it, authentication puts `user` on its state. */

@@ -6,9 +6,8 @@ import {
   isRateLimitExceededError,
   isRequestForbiddenError,
   isStoreUnavailableError,
-  type Reply,
 } from '@sluice/core';
-import { problemOf, replyTo, writeErrorHeaders, writeVary } from '@sluice/core/http';
+import { problemOf, type Reply, replyTo, writeErrorHeaders, writeVary } from '@sluice/http';
 import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { responseViewOf } from './response.js';

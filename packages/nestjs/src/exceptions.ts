@@ -5,9 +5,9 @@ import {
   isKeyResolutionError,
   isLimiterClosedError,
   isStoreUnavailableError,
-  type Reply,
 } from '@sluice/core';
-import { errorOfDenial } from '@sluice/core/http';
+import { errorOfDenial } from '@sluice/core/internal';
+import type { Reply } from '@sluice/http';
 
 const logger = new Logger('Sluice');
 

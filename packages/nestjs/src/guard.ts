@@ -9,7 +9,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { isStoreUnavailableError } from '@sluice/core';
-import { writeErrorHeaders } from '@sluice/core/http';
+import { writeErrorHeaders } from '@sluice/http';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
 import { type RateLimitGuardOptions, type RequestResponse, SLUICE_ROOT } from './options.js';

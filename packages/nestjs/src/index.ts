@@ -1,4 +1,17 @@
 export { CountLimit, Limit, LimitType, RateLimit, SkipLimit } from '@sluice/decorators';
+export type {
+  HeaderStyle,
+  HttpProblem,
+  OneOfLimits,
+  OwnLimiter,
+  Policies,
+  RateLimitProblem,
+  Reply,
+  RequestLimitOptions,
+  RequestRules,
+  RequestView,
+  UserOf,
+} from '@sluice/http';
 export { SluiceExceptionFilter } from './exception-filter.js';
 export { RateLimitException } from './exceptions.js';
 export { RateLimitGuard } from './guard.js';

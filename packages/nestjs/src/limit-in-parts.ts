@@ -1,13 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { memoryStore } from '@sluice/core';
-import {
-  addSkippableName,
-  checkFunction,
-  checkOptions,
-  RequestLimit,
-  warnOfUnknownSkips,
-} from '@sluice/core/http';
+import { checkFunction, checkOptions } from '@sluice/core/internal';
 import { type SkippedLimits, skippedLimits } from '@sluice/decorators';
+import { addSkippableName, RequestLimit, warnOfUnknownSkips } from '@sluice/http';
 import { GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 import type { Level } from './override-limit.js';
 import { attachDecision } from './request.js';

@@ -13,7 +13,7 @@ import {
   MetadataScanner,
   ModulesContainer,
 } from '@nestjs/core';
-import { runWithRequest } from '@sluice/core/http';
+import { runWithRequest } from '@sluice/http';
 import { SluiceExceptionFilter } from './exception-filter.js';
 import { GlobalGuard } from './guard.js';
 import { SLUICE_ROOT, type SluiceModuleOptions } from './options.js';

@@ -1,16 +1,16 @@
 import type { ExecutionContext } from '@nestjs/common';
-import type { KeyOptions, RequestLimitOptions, RequestRules, Store } from '@sluice/core';
+import type { Store } from '@sluice/core';
+import { checkOptions, describe, givenOptions, prefetchDefault } from '@sluice/core/internal';
+import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
 import {
   CHOICE_OPTIONS,
-  checkOptions,
   countsAddresses,
   countsUsers,
-  describe,
-  givenOptions,
-  prefetchDefault,
+  type KeyOptions,
   REQUEST_LIMIT_OPTIONS,
-} from '@sluice/core/http';
-import { SLUICE_OPTIONS, type SluiceOptions } from '@sluice/decorators';
+  type RequestLimitOptions,
+  type RequestRules,
+} from '@sluice/http';
 
 /** The options of every adapter's `rateLimit`; functions get Nest's `ExecutionContext`. */
 export interface RateLimitGuardOptions extends RequestLimitOptions<[context: ExecutionContext]> {

@@ -1,5 +1,5 @@
 import { Catch, type ExceptionFilter, Inject, mixin, Optional, type Type, UseFilters } from '@nestjs/common';
-import { warnOnce } from '@sluice/core/http';
+import { warnOnce } from '@sluice/core/internal';
 import { type RateLimitGuardOptions, SLUICE_ROOT } from './options.js';
 import { type Level, markOverride, type OverrideLimitDecorator } from './override-limit.js';
 

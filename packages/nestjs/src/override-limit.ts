@@ -1,4 +1,5 @@
-import { checkOptions, KEY_OPTIONS, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
+import { checkOptions, LIMITER_BASE_OPTIONS } from '@sluice/core/internal';
+import { KEY_OPTIONS } from '@sluice/http';
 import { CHOICES, GUARD_OPTIONS, type RateLimitGuardOptions } from './options.js';
 
 // biome-ignore lint/complexity/noBannedTypes: handlers and controllers, as Nest's ExecutionContext has them

@@ -1,15 +1,16 @@
 import type { ExecutionContext } from '@nestjs/common';
-import type { Decision, Proxies } from '@sluice/core';
+import type { Decision } from '@sluice/core';
+import { describe } from '@sluice/core/internal';
 import {
-  describe,
   fastifyPathOf,
   type NamedParts,
   NamedPartsView,
+  type Proxies,
   pathOf,
   proxiesOf,
   routeOf,
   writtenPathOf,
-} from '@sluice/core/http';
+} from '@sluice/http';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
 
 /** The other properties of an Express request that we read. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/core/http';
+import { NodeResponseView, type ReplyLike, ReplyView, type ResponseView } from '@sluice/http';
 
 /** The response of either platform. On Express, and in Nest's middleware on Fastify, it is Node's own. */
 export function responseViewOf(response: ServerResponse | ReplyLike | undefined): ResponseView {

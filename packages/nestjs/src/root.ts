@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { memoryStore } from '@sluice/core';
-import { connectAtStart } from '@sluice/core/http';
+import { connectAtStart } from '@sluice/core/internal';
 import { closeSluice, configureSluice } from '@sluice/decorators';
 import { LimitInParts } from './limit-in-parts.js';
 import {

@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { subscribe, type TelemetryChannel, type TelemetryMessages } from '@sluice/core';
-import { checkBoolean, checkInteger, checkOptions, describe } from '@sluice/core/http';
+import { checkBoolean, checkInteger, checkOptions, describe } from '@sluice/core/internal';
 import { AttributeNames } from './attributes.js';
 import { Decisions } from './decisions.js';
 import { Escalations } from './escalations.js';

@@ -1,4 +1,4 @@
-import { checkInteger, checkOptions } from '@sluice/core/http';
+import { checkInteger, checkOptions } from '@sluice/core/internal';
 import { compileRules } from './compile/compile-document.js';
 import { reportIssues } from './document/issues.js';
 import { copyData } from './document/plain-data.js';

@@ -1,4 +1,4 @@
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import type { Rule, RuleCall } from './compile/rule.js';
 import type { RulesDocument } from './document/schema.js';
 import { withParams } from './matching/params-view.js';

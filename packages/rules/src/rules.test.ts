@@ -1,5 +1,5 @@
 import { isKeyResolutionError, ManualClock, memoryStore, subscribe } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import { isRulesError, parseRules, Rules, type RulesError } from './index.js';
 
 const request = (given: Partial<RequestView> = {}): RequestView => ({

@@ -3,7 +3,7 @@ import {
   fixedWindow,
   gcra,
   isStoreConfigurationError,
-  RateLimiter,
+  type RateLimiter,
   redisStore,
   slidingLog,
 } from '../../../packages/core/src/index.js';

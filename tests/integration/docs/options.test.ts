@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type RequestLimitOptions } from '@sluice/core';
-import { REQUEST_LIMIT_OPTIONS } from '@sluice/core/http';
+import { REQUEST_LIMIT_OPTIONS, type RequestLimitOptions } from '@sluice/http';
 import { frameworks } from '../../contracts/adapters/on-each-framework.js';
 
 type Shared = RequestLimitOptions<never>;

@@ -93,7 +93,7 @@ describe.each([
 
 test('Next.js builds a route for the edge runtime, and serves it', async () => {
   const modules = join(installed.folder, 'node_modules');
-  const names = ['@sluice/core', '@sluice/fetch', 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
+  const names = ['@sluice/core', '@sluice/fetch', '@sluice/http', 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
   const worker = await readFile(join(__dirname, 'worker.mjs'), 'utf8');
   const project = await NextProject.build(
     {

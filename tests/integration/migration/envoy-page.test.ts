@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
-import { RequestLimit } from '../../../packages/core/src/http/index.js';
 import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
+import { RequestLimit } from '../../../packages/http/src/index.js';
 import { parseRules, Rules, runTests } from '../../../packages/rules/src/index.js';
 import { deciding } from '../../support/open-response.js';
 import { configOf } from './configs.js';

@@ -1,5 +1,5 @@
-import { RequestLimit } from '../../../packages/core/src/http/index.js';
 import { gcra, ManualClock, memoryStore, RateLimiter } from '../../../packages/core/src/index.js';
+import { RequestLimit } from '../../../packages/http/src/index.js';
 import { parseRules, Rules, runTests } from '../../../packages/rules/src/index.js';
 import { deciding } from '../../support/open-response.js';
 import { randomFrom } from '../../support/random.js';

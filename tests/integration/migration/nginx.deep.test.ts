@@ -1,8 +1,8 @@
 import { Agent, createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RequestLimit } from '../../../packages/core/src/http/index.js';
 import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
+import { RequestLimit } from '../../../packages/http/src/index.js';
 import { Rules } from '../../../packages/rules/src/index.js';
 import { type LoggedRequest, type Nginx, startNginx } from '../../support/nginx.js';
 import { deciding } from '../../support/open-response.js';

@@ -1,4 +1,4 @@
-import { RequestLimit } from '../../../packages/core/src/http/index.js';
+import { RequestLimit } from '../../../packages/http/src/index.js';
 import { Rules } from '../../../packages/rules/src/index.js';
 import { Messages } from '../../support/messages.js';
 import { deciding } from '../../support/open-response.js';

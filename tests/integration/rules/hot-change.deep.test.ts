@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
 import { redisRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';

@@ -1,5 +1,4 @@
-import { runWithRequest } from '../../../packages/core/src/http/index.js';
-import { ManualClock, memoryStore, type RequestView, subscribe } from '../../../packages/core/src/index.js';
+import { ManualClock, memoryStore, subscribe } from '../../../packages/core/src/index.js';
 import {
   closeSluice,
   configureSluice,
@@ -8,6 +7,7 @@ import {
   SkipLimit,
   SLUICE,
 } from '../../../packages/decorators/src/index.js';
+import { type RequestView, runWithRequest } from '../../../packages/http/src/index.js';
 import { Rules } from '../../../packages/rules/src/index.js';
 
 const DOCUMENT = `

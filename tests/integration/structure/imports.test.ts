@@ -10,8 +10,8 @@ const graph = importGraph();
 /** Rooms of core, from the top down. Each imports itself and what is below it; files in no room are the ground. */
 const ROOMS = [
   'index.ts',
+  'internal.ts',
   'operations',
-  'http',
   'shared-limiter',
   'limiter',
   'pipeline',
@@ -76,8 +76,9 @@ test('a package imports what it declares, and the public entries of its siblings
   const nameOf = (imported: string) => /^(?:@[^/]+\/)?[^/]+/.exec(imported)![0];
   const entries = [
     '@sluice/core',
-    '@sluice/core/http',
+    '@sluice/core/internal',
     '@sluice/core/operations',
+    '@sluice/http',
     '@sluice/decorators',
     '@sluice/dashboard',
     '@sluice/rules',
@@ -90,7 +91,7 @@ test('a package imports what it declares, and the public entries of its siblings
         !(
           isBuiltin(name) ||
           known.includes(nameOf(name)) ||
-          (name === '#platform' && path.startsWith('core/'))
+          (name === '#platform' && /^(?:core|http)\//.test(path))
         ) ||
         (name.startsWith('@sluice/') && !entries.includes(name)),
     );
@@ -100,17 +101,33 @@ test('a package imports what it declares, and the public entries of its siblings
   expect(imports((path, file) => path.split('/')[0] !== file.split('/')[0])).toEqual([]);
 });
 
-test('core imports modules of Node.js in one file, which has a twin without them', () => {
-  const { imports: aliases } = JSON.parse(readFileSync(join(packagesFolder, 'core/package.json'), 'utf8'));
-  expect(aliases['#platform']['@sluice/source']).toEqual({
-    node: './src/platform/node.ts',
-    default: './src/platform/web.ts',
-  });
-  const isLoaded = (name: string) => isBuiltin(name) || ['ioredis', 'jsonpath-plus'].includes(name);
-  const others = [...graph.values()].filter(
-    ({ path, loaded }) => /^(?:core|fetch)\/src\/.*(?<!\.cts)$/.test(path) && loaded.some(isLoaded),
-  );
-  expect(others.map(({ path }) => path)).toEqual(['core/src/platform/node.ts']);
+test('http imports core alone of our packages, no framework and no client of a store', () => {
+  const imported = [...graph.values()]
+    .filter(({ path }) => path.startsWith('http/'))
+    .flatMap(({ packages }) => packages)
+    .filter((name) => !isBuiltin(name) && name !== '#platform');
+  expect([...new Set(imported)].sort()).toEqual(['@sluice/core', '@sluice/core/internal', 'negotiator']);
+});
+
+test.each(['core', 'http'])(
+  '%s imports modules of Node.js in one file, which has a twin without them',
+  (name) => {
+    const { imports: aliases } = JSON.parse(readFileSync(join(packagesFolder, name, 'package.json'), 'utf8'));
+    expect(aliases['#platform']['@sluice/source']).toEqual({
+      node: './src/platform/node.ts',
+      default: './src/platform/web.ts',
+    });
+    const isLoaded = (name: string) => isBuiltin(name) || ['ioredis', 'jsonpath-plus'].includes(name);
+    const others = [...graph.values()].filter(
+      ({ path, loaded }) => path.startsWith(`${name}/`) && !path.endsWith('.cts') && loaded.some(isLoaded),
+    );
+    expect(others.map(({ path }) => path)).toEqual([`${name}/src/platform/node.ts`]);
+  },
+);
+
+test('fetch imports no module of Node.js', () => {
+  const fetch = [...graph.values()].filter(({ path }) => path.startsWith('fetch/'));
+  expect(fetch.flatMap(({ loaded }) => loaded.filter((name) => isBuiltin(name)))).toEqual([]);
 });
 
 test('files stay short', () => {

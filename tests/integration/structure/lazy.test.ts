@@ -1,5 +1,6 @@
 import type * as Core from '@sluice/core';
-import type * as Http from '@sluice/core/http';
+import type * as Internal from '@sluice/core/internal';
+import type * as Http from '@sluice/http';
 
 /** Packages that were loaded, in order. The factory of a mock runs when its package is loaded. */
 const loaded: string[] = [];
@@ -12,7 +13,8 @@ test('jsonpath-plus loads for a wide path, and negotiator for the first denial t
   jest.doMock('jsonpath-plus', observed('jsonpath-plus'));
   jest.doMock('negotiator', observed('negotiator'));
   const { fixedWindow, RateLimiter } = require('@sluice/core') as typeof Core;
-  const { compileKey, RequestLimit, replyTo } = require('@sluice/core/http') as typeof Http;
+  const { compileKey } = require('@sluice/core/internal') as typeof Internal;
+  const { RequestLimit, replyTo } = require('@sluice/http') as typeof Http;
   const policy = fixedWindow({ limit: 1, window: '1m' });
   new RateLimiter({ policy });
   new RequestLimit('rateLimit', { policy, key: '#{user.id}:#{body.items[0].id}' });

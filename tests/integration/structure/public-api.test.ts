@@ -4,7 +4,7 @@ import * as core from '@sluice/core';
 import { packagesFolder } from './import-graph.js';
 
 // A change of these lists is a change of the public API: name it in CHANGELOG.md. What our own packages share is exported by
-// `@sluice/core/http`.
+// `@sluice/core/internal` and `@sluice/http`.
 
 const VALUES = `
   fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
@@ -32,10 +32,11 @@ const TYPES = `
   KeyCount KeyUse LimiterUsageReport PolicyUse ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
   WarningCode WarningMessage
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
-  Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock
-  RequestLimitOptions CountingOptions DenialOptions HeaderOptions HeaderStyle KeyOptions LimitChoice OfRequest OneOfLimits OwnLimiter
-  Policies Proxies ClientIpOptions RequestView UserOf HttpProblem RateLimitProblem Reply
-  RequestRules MatchedRules RuledCall FailedShadow RuleReply NamedRule`;
+  Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock ClientIpOptions`;
+
+/** The types of `@sluice/http` that each adapter re-exports. */
+const OF_REQUESTS = `
+  HeaderStyle HttpProblem OneOfLimits OwnLimiter Policies RateLimitProblem Reply RequestLimitOptions RequestRules RequestView UserOf`;
 
 const names = (list: string): string[] => list.trim().split(/\s+/).sort();
 
@@ -43,16 +44,23 @@ test('core exports these values', () => {
   expect(Object.keys(core).sort()).toEqual(names(VALUES));
 });
 
+const source = (file: string) => readFileSync(join(packagesFolder, file), 'utf8');
+
 test('core exports these types', () => {
-  const source = (file: string) => readFileSync(join(packagesFolder, 'core/src', file), 'utf8');
-  const types = [...source('index.ts').matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, all, list]) =>
-    list!.split(',').flatMap((item) => {
-      const [, type, name] = /^\s*(type )?(?:\w+ as )?(\w+)\s*$/.exec(item) ?? [];
-      return name !== undefined && (all ?? type) !== undefined ? [name] : [];
-    }),
+  const types = [...source('core/src/index.ts').matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(
+    ([, all, list]) =>
+      list!.split(',').flatMap((item) => {
+        const [, type, name] = /^\s*(type )?(?:\w+ as )?(\w+)\s*$/.exec(item) ?? [];
+        return name !== undefined && (all ?? type) !== undefined ? [name] : [];
+      }),
   );
-  const ofErrors = [...source('errors.ts').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
+  const ofErrors = [...source('core/src/errors.ts').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
     ([, name]) => name!,
   );
   expect([...types, ...ofErrors].sort()).toEqual(names(TYPES));
+});
+
+test.each(['express', 'fastify', 'koa', 'fetch', 'nestjs'])('%s exports the types of requests', (adapter) => {
+  const [, list] = /^export type \{([^}]*)\} from '@sluice\/http'/m.exec(source(`${adapter}/src/index.ts`))!;
+  expect(list!.split(',').flatMap((name) => name.trim() || [])).toEqual(names(OF_REQUESTS));
 });

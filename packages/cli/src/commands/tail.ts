@@ -1,4 +1,4 @@
-import { isStoreRefusal } from '@sluice/core/http';
+import { isStoreRefusal } from '@sluice/core/internal';
 import {
   type DenialReport,
   encodeKey,

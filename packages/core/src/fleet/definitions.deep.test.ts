@@ -1,9 +1,8 @@
 import { eventually } from '../../../../tests/support/eventually.js';
 import { deciding } from '../../../../tests/support/open-response.js';
 import { startRedis } from '../../../../tests/support/redis/redis-server.js';
+import { RequestLimit, type RequestView } from '../../../http/src/index.js';
 import { ManualClock } from '../clock.js';
-import { RequestLimit } from '../http/request-limit.js';
-import type { RequestView } from '../http/views.js';
 import {
   CombinedLimiter,
   fixedWindow,

@@ -2,27 +2,23 @@
  * Everything that core takes from Node.js. It is imported as `#platform`: package.json chooses this file where the condition `node` holds, and
  * web.ts elsewhere. No other file of core imports a module of Node.js.
  */
-import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 import * as timing from 'node:perf_hooks';
 import process from 'node:process';
 import { types } from 'node:util';
 import lazy from '../lazy.cjs';
 
-export { AsyncLocalStorage } from 'node:async_hooks';
 export { randomFillSync, randomUUID } from 'node:crypto';
 export { channel, tracingChannel } from 'node:diagnostics_channel';
 export { EventEmitter, errorMonitor } from 'node:events';
-export { STATUS_CODES } from 'node:http';
 export { hostname } from 'node:os';
-export { finished } from 'node:stream';
 
 export const performance: timing.Performance = timing.performance;
 
-export { cluster, process };
+export { process };
 
-/** Packages that few programs need: they load when they are first used. */
-export const { jsonPath, negotiator } = lazy;
+/** A package that few programs need: it loads when it is first used. */
+export const { jsonPath } = lazy;
 export const ioredis = () => import('ioredis');
 
 /** Why `redisStore` cannot work here. */
@@ -31,12 +27,9 @@ export const noRedis: string | undefined = undefined;
 export const hasBackground: boolean = true;
 export const isNativeError: (value: unknown) => boolean = types.isNativeError;
 
-/** The SHA-256 of a text. */
-export const sha256 = (
-  text: string,
-  encoding: 'utf8' | 'utf16le',
-  form: 'base64' | 'base64url' = 'base64url',
-): string => createHash('sha256').update(text, encoding).digest(form);
+/** The SHA-256 of a text, in base64url. */
+export const sha256 = (text: string, encoding: 'utf8' | 'utf16le'): string =>
+  createHash('sha256').update(text, encoding).digest('base64url');
 
 /** A copy of an ASCII text that shares no memory with other strings. */
 export const copyOfAscii = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');

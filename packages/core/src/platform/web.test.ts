@@ -10,7 +10,7 @@ test('the web platform computes the same SHA-256 as Node.js, for any text', () =
   const parts = ['a', 'é', '€', '\u{1f600}', '\ud800', '\u0000'];
   const texts = Array.from({ length: 300 }, (_, n) => parts[n % parts.length]!.repeat(n));
   for (const text of texts) {
-    expect(web.sha256(text, 'utf8', 'base64')).toBe(node.sha256(text, 'utf8', 'base64'));
+    expect(web.sha256(text, 'utf8')).toBe(node.sha256(text, 'utf8'));
     expect(web.sha256(text, 'utf16le')).toBe(
       createHash('sha256').update(text, 'utf16le').digest('base64url'),
     );

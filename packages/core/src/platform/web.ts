@@ -1,5 +1,4 @@
 /** `#platform` without Node.js: edge runtimes and browsers. Only what the web's standards have; it loads without I/O, timers and random numbers. */
-import createNegotiator from 'negotiator';
 import type * as Node from './node.js';
 import { digest } from './sha256.js';
 
@@ -9,10 +8,8 @@ export const randomFillSync = <T extends Int32Array<ArrayBuffer>>(array: T): T =
   crypto.getRandomValues(array);
 export const hostname = (): string => '';
 export const hasBackground: boolean = false;
-export const cluster: Pick<typeof Node.cluster, 'isWorker'> = { isWorker: false };
 export const isNativeError = (value: unknown): boolean => value instanceof Error;
 export const copyOfAscii = (text: string): string => ` ${text}`.slice(1);
-export const negotiator = () => createNegotiator;
 
 export const process = {
   pid: 0,
@@ -27,10 +24,10 @@ export const process = {
   },
 };
 
-export const sha256: typeof Node.sha256 = (text, encoding, form = 'base64url') => {
+export const sha256: typeof Node.sha256 = (text, encoding) => {
   const bytes = encoding === 'utf8' ? new TextEncoder().encode(text) : utf16(text);
   const base64 = btoa(String.fromCharCode(...digest(bytes)));
-  return form === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 };
 
 function utf16(text: string): Uint8Array {
@@ -91,34 +88,6 @@ export const tracingChannel = ((name: string) => {
   };
 }) as unknown as typeof Node.tracingChannel;
 
-/** Keeps nothing: a runtime without it has no current request. */
-class NoContext {
-  run<T>(_value: unknown, work: () => T): T {
-    return work();
-  }
-
-  getStore(): undefined {}
-}
-
-export const AsyncLocalStorage = ((globalThis as { AsyncLocalStorage?: unknown }).AsyncLocalStorage ??
-  NoContext) as typeof Node.AsyncLocalStorage;
-
-/** Titles of the usual answers to a refused request. */
-export const STATUS_CODES: typeof Node.STATUS_CODES = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  403: 'Forbidden',
-  404: 'Not Found',
-  409: 'Conflict',
-  413: 'Payload Too Large',
-  420: 'Enhance Your Calm',
-  422: 'Unprocessable Entity',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-};
-
 const NO_NODE =
   "@sluice/core was loaded without the export condition 'node', as edge runtimes and browsers do";
 
@@ -134,9 +103,8 @@ export const jsonPath: typeof Node.jsonPath = () => {
   );
 };
 
-/** Only the Redis store and adapters of Node's own servers use these. */
+/** Only the Redis store uses these. */
 const absent = undefined as never;
 export const EventEmitter: typeof Node.EventEmitter = absent;
 export const errorMonitor: typeof Node.errorMonitor = absent;
-export const finished: typeof Node.finished = absent;
 export const ioredis: typeof Node.ioredis = absent;

@@ -1,5 +1,5 @@
 import type { EscalateOptions } from '@sluice/core';
-import { compileEscalation } from '@sluice/core/http';
+import { compileEscalation } from '@sluice/core/internal';
 import type { Path } from '../document/problems.js';
 import type { RuleInput } from '../document/schema.js';
 import type { PlanNumbers } from './plan-numbers.js';

@@ -1,5 +1,5 @@
 import type { LimiterBaseOptions } from '@sluice/core';
-import { readNotify } from '@sluice/core/http';
+import { readNotify } from '@sluice/core/internal';
 import type { Path, Report } from '../document/problems.js';
 import type { LimitInput, RuleInput } from '../document/schema.js';
 

@@ -1,4 +1,4 @@
-import { nearest } from '@sluice/core/http';
+import { nearest } from '@sluice/core/internal';
 import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import type { MatchInput } from '../document/schema-match.js';

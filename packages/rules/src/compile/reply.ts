@@ -1,4 +1,5 @@
-import { describe, type RuleReply } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
+import type { RuleReply } from '@sluice/http';
 import type { Path, Report } from '../document/problems.js';
 import type { ReplyInput } from '../document/schema.js';
 

@@ -1,5 +1,6 @@
 import type { Duration, EscalateOptions, LimiterPolicies } from '@sluice/core';
-import { keyText, type RequestView, type RuleReply, readsBody } from '@sluice/core/http';
+import { keyText } from '@sluice/core/internal';
+import { type RequestView, type RuleReply, readsBody } from '@sluice/http';
 import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { compileMatch, type Matcher } from '../matching/matcher.js';

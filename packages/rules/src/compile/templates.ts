@@ -7,14 +7,10 @@ import {
   isKeyList,
   KeyListError,
   type KeyScope,
-  keyOfRequest,
   keyText,
   nearest,
-  parsedBody,
-  REQUEST_FIELDS,
-  type RequestView,
-  requestField,
-} from '@sluice/core/http';
+} from '@sluice/core/internal';
+import { keyOfRequest, parsedBody, REQUEST_FIELDS, type RequestView, requestField } from '@sluice/http';
 import type { Path, Report } from '../document/problems.js';
 import { isPlanNumber, type PlanNumbers } from './plan-numbers.js';
 

@@ -1,4 +1,4 @@
-import { describe, nearest } from '@sluice/core/http';
+import { describe, nearest } from '@sluice/core/internal';
 import type { z } from 'zod';
 import type { Path, Report } from './problems.js';
 import { fieldsOf } from './schema-parts.js';

@@ -1,5 +1,5 @@
 import { isKeyResolutionError } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { isRulesError, parseRules, type RuleSet, Rules, runTests } from '../index.js';

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
 import type { Path, Report } from './problems.js';
 
 const MOST_LEVELS = 64;

@@ -1,4 +1,4 @@
-import { toMicros } from '@sluice/core/http';
+import { toMicros } from '@sluice/core/internal';
 import { z } from 'zod';
 
 /** The fields of each kind of object, by the name that errors use for it. */

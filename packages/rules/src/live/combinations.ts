@@ -1,5 +1,5 @@
 import { CombinedLimiter, type RateLimiter } from '@sluice/core';
-import { BaseLimiter, RecentMap } from '@sluice/core/http';
+import { BaseLimiter, RecentMap } from '@sluice/core/internal';
 import type { MatchedRule } from '../rule-set.js';
 
 /** The most combinations that are kept: one for each set of rules that match together, and each of their plans. */

@@ -1,5 +1,6 @@
 import type { RateLimiter } from '@sluice/core';
-import { type CallCost, LimiterPool, setKeyKind } from '@sluice/core/http';
+import { type CallCost, LimiterPool } from '@sluice/core/internal';
+import { setKeyKind } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RuleSet } from '../rule-set.js';
 import { Retired } from './retired.js';

@@ -1,5 +1,6 @@
 import type { RateLimiter } from '@sluice/core';
-import type { KeyScope, NamedRule } from '@sluice/core/http';
+import type { KeyScope } from '@sluice/core/internal';
+import type { NamedRule } from '@sluice/http';
 import type { Rule } from '../compile/rule.js';
 import type { RuleSet } from '../rule-set.js';
 

@@ -1,5 +1,5 @@
 import type { Store } from '@sluice/core';
-import { warnOnce } from '@sluice/core/http';
+import { warnOnce } from '@sluice/core/internal';
 import type { RuleSet } from '../rule-set.js';
 
 interface Use {

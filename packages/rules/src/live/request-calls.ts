@@ -1,12 +1,6 @@
 import type { Decision, Duration, LimiterKey, RateLimiter } from '@sluice/core';
-import {
-  BaseLimiter,
-  type FailedShadow,
-  type MatchedRules,
-  type RuledCall,
-  type RuleReply,
-  toMicros,
-} from '@sluice/core/http';
+import { BaseLimiter, toMicros } from '@sluice/core/internal';
+import type { FailedShadow, MatchedRules, RuledCall, RuleReply } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { ApplyingRule, MatchedRule, RuleSet } from '../rule-set.js';
 import type { Combination, Combinations } from './combinations.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isKeyResolutionError } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import { compileRuleKey } from '../compile/templates.js';
 import { Report } from '../document/problems.js';
 import type { RuleSet } from '../rule-set.js';

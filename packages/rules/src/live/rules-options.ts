@@ -1,5 +1,5 @@
 import type { LimiterBaseOptions, Store } from '@sluice/core';
-import { checkOptions, LIMITER_BASE_OPTIONS } from '@sluice/core/http';
+import { checkOptions, LIMITER_BASE_OPTIONS } from '@sluice/core/internal';
 
 /** Options of `Rules`: those of a `RateLimiter` that a document does not contain. */
 export interface RulesOptions

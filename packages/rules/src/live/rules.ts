@@ -1,13 +1,6 @@
 import { type Cost, LimiterClosedError, memoryStore, type RateLimiter, type Store } from '@sluice/core';
-import {
-  describe,
-  isPromise,
-  type MaybePromise,
-  type NamedRule,
-  nearest,
-  type RequestRules,
-  type RequestView,
-} from '@sluice/core/http';
+import { describe, isPromise, type MaybePromise, nearest } from '@sluice/core/internal';
+import type { NamedRule, RequestRules, RequestView } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';

@@ -1,5 +1,5 @@
 import type { Decision } from '@sluice/core';
-import { BaseLimiter, isPromise, type MaybePromise } from '@sluice/core/http';
+import { BaseLimiter, isPromise, type MaybePromise } from '@sluice/core/internal';
 import type { Rule } from '../compile/rule.js';
 import type { RefusedShadow, ShadowCall } from './request-calls.js';
 

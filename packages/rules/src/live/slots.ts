@@ -1,5 +1,5 @@
 import { KeyResolutionError, type Store } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import { mayMeet } from '../matching/overlap.js';
 import { isAmbiguous } from '../matching/request-facts.js';
 import type { ApplyingRule, RuleSet } from '../rule-set.js';

@@ -1,4 +1,4 @@
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import type { RuleSet } from '../rule-set.js';
 import { Combinations } from './combinations.js';
 import { Rollout } from './rollout.js';

@@ -1,4 +1,5 @@
-import { AddressRanges, describe, nearest, noRange, type RequestView } from '@sluice/core/http';
+import { describe, nearest } from '@sluice/core/internal';
+import { AddressRanges, noRange, type RequestView } from '@sluice/http';
 import type { Path, Report } from '../document/problems.js';
 import type { ConditionInput, MatchInput } from '../document/schema-match.js';
 import { compileGlob, compileGlobs } from './glob.js';

@@ -1,5 +1,5 @@
 import { memoryStore, type Store } from '@sluice/core';
-import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/http';
 import fc from 'fast-check';
 import { parseRules, Rules } from '../index.js';
 import { compileGlob } from './glob.js';

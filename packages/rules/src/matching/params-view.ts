@@ -1,4 +1,4 @@
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import type { Params } from './path-pattern.js';
 
 /** The request with the params of a path pattern over the framework's. */

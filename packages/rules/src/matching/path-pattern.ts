@@ -1,4 +1,5 @@
-import { describe, pathOf } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
+import { pathOf } from '@sluice/http';
 import { compileGlob } from './glob.js';
 
 /** Values of `:name` segments. */

@@ -1,4 +1,5 @@
-import { pathOf, type RequestView, readProperty } from '@sluice/core/http';
+import { readProperty } from '@sluice/core/internal';
+import { pathOf, type RequestView } from '@sluice/http';
 import { SplitPath } from './path-pattern.js';
 
 const SLASH = /%2f/i;

@@ -1,4 +1,4 @@
-import { compileKey, isKeyList } from '@sluice/core/http';
+import { compileKey, isKeyList } from '@sluice/core/internal';
 import { hasTemplate, scopeOf } from '../compile/templates.js';
 import type { RuleInput } from '../document/schema.js';
 import type { ConditionInput } from '../document/schema-match.js';

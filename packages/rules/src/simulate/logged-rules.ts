@@ -1,5 +1,5 @@
 import { isKeyResolutionError } from '@sluice/core';
-import type { RequestView } from '@sluice/core/http';
+import type { RequestView } from '@sluice/http';
 import { type ApplyingRule, type MatchedRule, RuleSet } from '../rule-set.js';
 import type { LogRequest } from './log/log-request.js';
 

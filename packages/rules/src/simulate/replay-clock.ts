@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/core';
-import { Agenda, isPromise } from '@sluice/core/http';
+import { Agenda, isPromise } from '@sluice/core/internal';
 
 interface Due {
   readonly run: () => unknown;

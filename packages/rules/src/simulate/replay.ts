@@ -1,5 +1,6 @@
 import { type Decision, memoryStore, type PolicyDecision, type Store } from '@sluice/core';
-import { isPromise, type MaybePromise, type RuledCall } from '@sluice/core/http';
+import { isPromise, type MaybePromise } from '@sluice/core/internal';
+import type { RuledCall } from '@sluice/http';
 import type { RequestCalls } from '../live/request-calls.js';
 import { Rules } from '../live/rules.js';
 import { decideShadow, type ShadowDecision } from '../live/shadow-decision.js';

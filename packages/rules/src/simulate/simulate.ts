@@ -1,5 +1,5 @@
 import type { Duration } from '@sluice/core';
-import { checkInteger, checkOptions, isPromise, toMicros } from '@sluice/core/http';
+import { checkInteger, checkOptions, isPromise, toMicros } from '@sluice/core/internal';
 import type { RuleSet } from '../rule-set.js';
 import { Comparison } from './comparison.js';
 import { InOrder } from './in-order.js';

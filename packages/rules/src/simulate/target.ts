@@ -1,5 +1,5 @@
 import { type Decision, memoryStore, type Policy, RateLimiter } from '@sluice/core';
-import { BaseLimiter, describe } from '@sluice/core/http';
+import { BaseLimiter, describe } from '@sluice/core/internal';
 import type { Rule } from '../compile/rule.js';
 import type { MatchedRule, RuleSet } from '../rule-set.js';
 import { namedPolicies } from './figures/rule-figures.js';

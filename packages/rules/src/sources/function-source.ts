@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
 import type { RulesDocument } from '../document/schema.js';
 import { fingerprintOf, type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
 

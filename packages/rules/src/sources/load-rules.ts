@@ -1,5 +1,5 @@
 import type { Duration } from '@sluice/core';
-import { announceRules, describe, LAYOUT, RULES, toMicros } from '@sluice/core/http';
+import { announceRules, describe, LAYOUT, RULES, toMicros } from '@sluice/core/internal';
 import { isRulesError } from '../document/problems.js';
 import type { RulesDocument } from '../document/schema.js';
 import { Rules } from '../live/rules.js';

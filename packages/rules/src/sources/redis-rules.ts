@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Store } from '@sluice/core';
-import { checkOptions, describe, LAYOUT } from '@sluice/core/http';
+import { checkOptions, describe, LAYOUT } from '@sluice/core/internal';
 import { NAME } from '../document/schema-parts.js';
 import { parseRules } from '../parse-rules.js';
 import type { RuleSet } from '../rule-set.js';

@@ -1,5 +1,5 @@
 import type { Store } from '@sluice/core';
-import { isStoreRefusal, sharedTextScript } from '@sluice/core/http';
+import { isStoreRefusal, sharedTextScript } from '@sluice/core/internal';
 import { RulesSourceError, sourceErrorOf } from './rules-source.js';
 import { type Push, parseList, type RulesVersion } from './version-list.js';
 

@@ -1,4 +1,4 @@
-import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/http';
 import type { GivenInput } from '../document/schema-tests.js';
 
 /** The request of a test. */

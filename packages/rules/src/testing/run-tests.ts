@@ -1,5 +1,5 @@
 import { isKeyResolutionError, ManualClock, memoryStore } from '@sluice/core';
-import { toMicros } from '@sluice/core/http';
+import { toMicros } from '@sluice/core/internal';
 import type { GivenInput } from '../document/schema-tests.js';
 import { Rules } from '../live/rules.js';
 import type { RuleSet } from '../rule-set.js';

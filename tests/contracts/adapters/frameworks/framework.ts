@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Decision, RequestLimitOptions } from '../../../../packages/core/src/index.js';
+import type { Decision } from '../../../../packages/core/src/index.js';
+import type { RequestLimitOptions } from '../../../../packages/http/src/index.js';
 
 /** What functions of a limit get: only the framework's own entry knows the types. */
 export type Args = [request: unknown, ...rest: unknown[]];

@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/http';
+import { describe } from '@sluice/core/internal';
 import { accessLog, isCombined } from './access-log.js';
 import { albLog } from './alb.js';
 import type { LogFormat } from './format.js';

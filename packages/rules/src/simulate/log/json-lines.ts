@@ -1,5 +1,5 @@
 import type { Duration } from '@sluice/core';
-import { checkOptions, describe, readProperty, toMicros } from '@sluice/core/http';
+import { checkOptions, describe, readProperty, toMicros } from '@sluice/core/internal';
 import type { LogFormat } from './format.js';
 import { isMethod, isUrl, LogRequest, requestLine, userOf } from './log-request.js';
 import { timeOfValue } from './log-time.js';

@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import { pathOf, type RequestView, writtenPathOf } from '@sluice/core/http';
+import { pathOf, type RequestView, writtenPathOf } from '@sluice/http';
 
 /** The parts of a request that a line of a log contains. */
 export interface LoggedParts {

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { SluiceError } from '@sluice/core';
-import { checkOptions, describe } from '@sluice/core/http';
+import { checkOptions, describe } from '@sluice/core/internal';
 import type { LogFormat } from './format.js';
 import { detectFormat, formatOf, type LogFormatName } from './formats.js';
 import type { JsonFields } from './json-lines.js';

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as esm from '@sluice/core';
-import { runWithRequest } from '@sluice/core/http';
 import * as decorators from '@sluice/decorators';
 import { rateLimit } from '@sluice/express';
+import { runWithRequest } from '@sluice/http';
 import { instrument } from '@sluice/otel';
 import { isRulesError, parseRules } from '@sluice/rules';
 
 const require = createRequire(import.meta.url);
 const cjs = require('@sluice/core');
-const cjsHttp = require('@sluice/core/http');
+const cjsHttp = require('@sluice/http');
 const cjsDecorators = require('@sluice/decorators');
 assert.notEqual(esm.RateLimitExceededError, cjs.RateLimitExceededError);
 

@@ -1,0 +1,108 @@
+import type { Decision, PolicyDecision } from '@sluice/core';
+import { publicName } from '@sluice/core/internal';
+
+/** The largest integer of RFC 9651: 15 digits. */
+const LARGEST = 999_999_999_999_999;
+
+/** Permits as a whole number of at most 15 digits, rounded down; 0 for NaN. */
+export const quantity = (permits: number): string =>
+  permits > 0 ? String(Math.min(LARGEST, Math.floor(permits))) : '0';
+
+/** Milliseconds as whole seconds, rounded up: never too early. */
+export const seconds = (ms: number): string =>
+  ms > 0 ? String(Math.min(LARGEST, Math.ceil(ms / 1000))) : '0';
+
+/** The same, at least 1: no window and no wait is shorter. */
+export const oneOrMoreSeconds = (ms: number): string => (ms > 1000 ? seconds(ms) : '1');
+
+/**
+ * Milliseconds until more quota is available. For a denial: until a retry can pass, as in `Retry-After`.
+ * @param denied whether this policy denied the request
+ */
+export const untilMore = (retryAfter: number, moreAfter: number, denied: boolean): number =>
+  denied && retryAfter > 0 && Number.isFinite(retryAfter) ? retryAfter : moreAfter;
+
+/**
+ * The name of a policy in a response: `login` for the only policy of limiter `login`, `api.perMinute` for one of several policies of
+ * limiter `api`. So limiters with different names have different items in one response.
+ */
+export const policyName = ({ name }: Decision, policy: PolicyDecision): string =>
+  policy.name === name ? publicName(name) : `${publicName(name)}.${policy.name}`;
+
+/** Everything but printable ASCII, which an RFC 9651 string cannot hold. */
+const UNPRINTABLE = /[^\x20-\x7e]+/g;
+const escaped = (text: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+/** An RFC 9651 string. */
+const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
+
+/** Parts of draft 11 that all decisions of one set of policies share; one item per policy. */
+export interface Draft11Items {
+  /** The policies' names, as RFC 9651 strings. */
+  readonly names: readonly string[];
+  /** `"login";q=5;w=60`: q permits in w seconds. For held permits: `"exports";q=2;qu="concurrent-requests"`. */
+  readonly quotas: readonly string[];
+  /** `RateLimit-Policy` without partition keys. */
+  readonly policy: string;
+}
+
+/** The parameter `pk` of the policy with this name, `;pk=:…:`, or an empty string. */
+export type PartitionOf = (policy: string) => string;
+
+export function draft11Items(decision: Decision): Draft11Items {
+  const names = decision.policies.map((policy) => string(policyName(decision, policy)));
+  const quotas = decision.policies.map(({ limit, window, held }, i) => {
+    const quota = `${names[i]};q=${quantity(limit)}`;
+    return held ? `${quota};qu="concurrent-requests"` : `${quota};w=${oneOrMoreSeconds(window)}`;
+  });
+  return { names, quotas, policy: quotas.join(', ') };
+}
+
+/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
+export const rateLimitPolicy = (
+  decision: Decision,
+  { quotas, policy }: Draft11Items,
+  partitionOf?: PartitionOf,
+): string =>
+  partitionOf === undefined
+    ? policy
+    : decision.policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
+
+/**
+ * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
+ * `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
+ */
+export function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
+  const { policies, policy: bound, allowed } = decision;
+  let list = '';
+  for (let i = 0; i < policies.length; i += 1) {
+    const { name, remaining, held, retryAfter, moreAfter } = policies[i]!;
+    const wait = !allowed && name === bound ? decision.retryAfter : retryAfter;
+    const unknown = held && (allowed || retryAfter === 0);
+    if (i > 0) list += ', ';
+    list += `${names[i]};r=${quantity(remaining)}`;
+    if (!unknown) list += `;t=${seconds(untilMore(wait, moreAfter, !allowed))}`;
+    if (partitionOf !== undefined) list += partitionOf(name);
+  }
+  return list;
+}
+
+/**
+ * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` if a retry
+ * is not needed or can never pass.
+ */
+export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | undefined =>
+  allowed || !Number.isFinite(retryAfter) ? undefined : oneOrMoreSeconds(retryAfter);
+
+/** The response headers of a decision: `RateLimit-Policy`, `RateLimit` and, when denied, `Retry-After`. */
+export function decisionHeaders(decision: Decision): Record<string, string> {
+  const items = draft11Items(decision);
+  const headers: Record<string, string> = {
+    'RateLimit-Policy': rateLimitPolicy(decision, items),
+    RateLimit: rateLimit(decision, items),
+  };
+  const retry = retryAfterSeconds(decision);
+  if (retry !== undefined) headers['Retry-After'] = retry;
+  return headers;
+}

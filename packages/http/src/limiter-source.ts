@@ -1,0 +1,199 @@
+import {
+  CombinedLimiter,
+  type Decision,
+  type LimiterPolicies,
+  LimitType,
+  memoryStore,
+  RateLimiter,
+  type RateLimiterOptions,
+} from '@sluice/core';
+import {
+  type CallCost,
+  checkOptions,
+  describe,
+  keyText,
+  LIMITER_BASE_OPTIONS,
+  LimiterPool,
+  onlyOne,
+} from '@sluice/core/internal';
+import { pick } from './option-functions.js';
+import {
+  CHOICE_OPTIONS,
+  KEY_OPTIONS,
+  type KeyOptions,
+  LIMITER_OPTIONS,
+  type LimitChoice,
+  type OfRequest,
+  type OneOfLimits,
+  type Policies,
+  type RequestLimitOptions,
+  type WithKey,
+  withKey,
+} from './request-limit-options.js';
+import { checkLimiter, type LimiterSource, RequestLimiter } from './request-limiter.js';
+import { RulesSource } from './rules-source.js';
+import { warnOfShortWindows } from './short-windows.js';
+
+/** @throws RangeError, TypeError naming the invalid option */
+export function limiterSource<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): LimiterSource<Args> {
+  const { limiter, limits } = options;
+  if (options.rules !== undefined) return new RulesSource(where, options);
+  if (limiter !== undefined) {
+    checkLimiter(where, limiter, options.keyGenerator !== undefined);
+    const spare = LIMITER_OPTIONS.find((name) => options[name] !== undefined);
+    if (spare === undefined) return fixed(where, options, limiter, async () => {});
+    throw new TypeError(`${where}: ${spare} belongs to the limiter that you pass: omit one of the two`);
+  }
+  if (onlyOne(where, options, CHOICE_OPTIONS) === undefined) {
+    throw new TypeError(
+      `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter, or rules`,
+    );
+  }
+  if (limits !== undefined) return combined(where, options, limits);
+  if (isPerRequest(options)) return perRequest(where, options);
+  const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
+  nameKey(made, options);
+  return fixed(where, options, made, () => made.close());
+}
+
+const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
+  typeof policy === 'function' || typeof policies === 'function';
+
+/** Makes known what a limiter counts by. */
+function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
+  const { keyGenerator, key, limitType = LimitType.IP } = options;
+  setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
+}
+
+/** For the processes that ask what a limiter counts by. @param cost permits of its calls, if known */
+export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost): void {
+  Object.assign(RateLimiter.internals(limiter).limits.info, { key: kind, cost });
+}
+
+/** One limiter for all requests. */
+function fixed<Args extends readonly unknown[]>(
+  where: string,
+  { validate }: RequestLimitOptions<Args>,
+  limiter: RateLimiter | CombinedLimiter,
+  close: () => Promise<void>,
+): LimiterSource<Args> {
+  const single = new RequestLimiter(limiter);
+  if (validate !== false) warnOfShortWindows(where, single);
+  const [first] = Object.values(single.limiters);
+  return {
+    name: limiter.name,
+    store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
+    single,
+    limiters: single.limiters,
+    refund: (decision) => limiter.refund(decision),
+    close,
+  };
+}
+
+/** Limits with a key each, decided together: a `CombinedLimiter` over one store. */
+function combined<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+  limits: Readonly<Record<string, OneOfLimits<Args>>>,
+): LimiterSource<Args> {
+  const named = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
+  if (!named || Object.keys(limits).length === 0) {
+    throw new TypeError(
+      `${where}: limits must be an object of limits by name, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
+        `not ${describe(limits)}`,
+    );
+  }
+  const { name = 'default', store: given, ...base } = pick(options, LIMITER_BASE_OPTIONS);
+  const ownStore = given === undefined ? memoryStore() : undefined;
+  const store = given ?? ownStore!;
+  const made = Object.entries(limits).map(([one, limit]) => {
+    checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', 'escalate', ...KEY_OPTIONS]);
+    if (isPerRequest(limit)) {
+      throw new TypeError(`${where}: limits.${one} takes a policy or policies, not a function`);
+    }
+    const own = pick(limit, ['policy', 'policies', 'escalate']);
+    const member = newLimiter({ ...base, name: `${name}.${one}`, store, ...own });
+    nameKey(member, limit);
+    return [one, member] as const;
+  });
+  const limiter = new CombinedLimiter(Object.fromEntries(made), { name });
+  return fixed(where, options, limiter, async () => {
+    await limiter.close();
+    await Promise.all(made.map(([, member]) => member.close()));
+    await ownStore?.close();
+  });
+}
+
+/** Most cached limiters. Numbers that differ in each request must not fill the memory. */
+const MAX_LIMITERS = 1000;
+
+/** A limiter for each value that the function `policy` or `policies` returns. */
+function perRequest<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): LimiterSource<Args> {
+  const pool = new LimiterPool(pick(options, LIMITER_BASE_OPTIONS), MAX_LIMITERS);
+  const prepared = new WeakMap<RateLimiter, RequestLimiter>();
+  const decidedBy = new WeakMap<Decision, RequestLimiter>();
+  const { name, store } = pool;
+  return {
+    name,
+    store,
+    single: undefined,
+    get limiters(): never {
+      throw new TypeError(
+        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+          'RateLimiter with the same name, store and algorithm: it shares the counts',
+      );
+    },
+    ofRequest: async (args, key) => {
+      const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
+      let made = prepared.get(limiter);
+      if (made === undefined) {
+        made = new RequestLimiter(limiter);
+        prepared.set(limiter, made);
+        nameKey(limiter, options);
+        if (options.validate !== false) warnOfShortWindows(where, made);
+      }
+      return made;
+    },
+    decided: (decision, by) => void decidedBy.set(decision, by),
+    refund: async (decision) => {
+      const by = decidedBy.get(decision);
+      if (by === undefined) throw new TypeError(`${where}: refund takes a decision of limit '${name}'`);
+      await by.limiter.refund(decision);
+    },
+    close: () => pool.close(),
+  };
+}
+
+/**
+ * Calls the option `policy` or `policies`.
+ * @throws TypeError if it returns none: a request must never pass unlimited by accident
+ */
+async function policiesOf<Args extends readonly unknown[]>(
+  where: string,
+  { policy, policies }: RequestLimitOptions<Args>,
+  args: WithKey<Args>,
+): Promise<LimiterPolicies> {
+  const refused = (option: string, given: unknown, wanted: string) =>
+    new TypeError(
+      `${where}: the function ${option} returned ${describe(given)} for a request; it must return ${wanted} for each request. ` +
+        'To pass requests uncounted, use skip',
+    );
+  if (typeof policy === 'function') {
+    const given = await policy(...args);
+    if (typeof given?.algorithm === 'string') return given;
+    throw refused('policy', given, "a policy, such as fixedWindow({ limit: 100, window: '1m' }),");
+  }
+  const given = await (policies as OfRequest<WithKey<Args>, Policies>)(...args);
+  const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
+  if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return given;
+  throw refused('policies', given, 'policies by name, such as { perMinute: fixedWindow({ … }) },');
+}
+
+/** The limiter checks the options. */
+const newLimiter = (options: object) => new RateLimiter(options as RateLimiterOptions);

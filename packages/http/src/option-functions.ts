@@ -1,0 +1,32 @@
+import { checkFunction, describe, noEffect } from '@sluice/core/internal';
+
+/** @throws TypeError if `handler` is not a function, or if an option has no effect with it */
+export function checkHandler(
+  where: string,
+  handler: unknown,
+  { message, throw: throws }: { readonly message?: unknown; readonly throw?: unknown },
+): void {
+  checkFunction(`${where}: handler`, handler);
+  if (handler === undefined) return;
+  const spare = message !== undefined ? 'message' : throws ? 'throw' : undefined;
+  if (spare !== undefined) throw noEffect(where, spare, 'with handler, which sends the response');
+}
+
+/**
+ * An error of a function in the options, as an Error. Express treats a thrown `undefined` or `'route'` as no error, and would let the request
+ * pass; Koa would never answer.
+ */
+export function asError(where: string, error: unknown): Error {
+  return error instanceof Error
+    ? error
+    : new Error(`${where}: an option threw ${describe(error)}`, { cause: error });
+}
+
+/** A copy of the options that are set, own or inherited. */
+export const pick = <T extends object, K extends keyof T>(
+  from: T,
+  names: readonly K[],
+): Partial<Pick<T, K>> =>
+  Object.fromEntries(
+    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
+  ) as Partial<Pick<T, K>>;

@@ -1,0 +1,73 @@
+import type { Decision } from '@sluice/core';
+import { noEffect, warnOnce } from '@sluice/core/internal';
+import type { CountingOptions, LimitChoice } from './request-limit-options.js';
+import type { RequestLimiter } from './request-limiter.js';
+import type { RuledCall } from './request-rules.js';
+import type { ResponseView } from './views.js';
+
+/** Releases what a request holds when its response is over, and refunds the permits of requests that do not count. */
+export class RefundOnFinish<Args extends readonly unknown[]> {
+  /** Whether some requests do not count by the options: `skipSuccessfulRequests`, `skipFailedRequests`. */
+  readonly refunds: boolean;
+  readonly #options: CountingOptions<Args>;
+
+  /** @throws TypeError naming the invalid option */
+  constructor(where: string, options: CountingOptions<Args> & Pick<LimitChoice<Args>, 'rules'>) {
+    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful, rules } = options;
+    this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
+    if (requestWasSuccessful !== undefined && !this.refunds && rules === undefined) {
+      throw noEffect(where, 'requestWasSuccessful', 'without skipSuccessfulRequests or skipFailedRequests');
+    }
+    this.#options = options;
+  }
+
+  /**
+   * Waits for the end of the response of an allowed request.
+   * @param settle of a call by rules
+   */
+  listen(
+    { limiter }: RequestLimiter,
+    decision: Decision,
+    response: ResponseView,
+    args: Args,
+    settle?: RuledCall['settle'],
+  ): void {
+    response.whenOver((complete) => {
+      this.#finish(limiter, decision, response, complete, args, settle).catch((error: unknown) => {
+        // The permits stay used, or held until their lease ends: too few requests may pass, never too many.
+        warnOnce(
+          'SLUICE_REFUND_LOST',
+          decision.name,
+          `Limit '${decision.name}' could not refund or release permits: ${error}`,
+        );
+      });
+    });
+  }
+
+  async #finish(
+    limiter: RequestLimiter['limiter'],
+    decision: Decision,
+    response: ResponseView,
+    complete: boolean,
+    args: Args,
+    settle: RuledCall['settle'],
+  ): Promise<void> {
+    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = this.#options;
+    let finish = () => limiter.release(decision);
+    try {
+      if (this.refunds || settle !== undefined) {
+        const successful =
+          requestWasSuccessful === undefined
+            ? complete && response.status < 400
+            : await requestWasSuccessful(...args);
+        // A client that disconnects must not get its permits back as after a success.
+        const counts = successful && !complete;
+        if (!counts && (successful ? skipSuccessfulRequests : skipFailedRequests))
+          finish = () => limiter.refund(decision);
+        else if (!counts && settle !== undefined) finish = () => settle(decision, successful);
+      }
+    } finally {
+      await finish();
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import { AsyncLocalStorage } from '#platform';
+import { sharedByCopies } from '@sluice/core/internal';
+import type { RequestView } from './views.js';
+
+/** Adapters and decorators share it. */
+const context = sharedByCopies('request-context', () => new AsyncLocalStorage<RequestView>());
+
+/** Runs `work`, with all that it calls or starts, with `request` as the current request. */
+export const runWithRequest = <T>(request: RequestView, work: () => T): T => context.run(request, work);
+
+/** The request that is being served; undefined without `requestContext` of an adapter. */
+export const currentRequest = (): RequestView | undefined => context.getStore();

@@ -1,0 +1,200 @@
+import { type Cost, type Decision, type DecisionOptions, RequestForbiddenError } from '@sluice/core';
+import {
+  andThen,
+  checkCost,
+  errorOfDenial,
+  isFailureDenial,
+  isPromise,
+  toMicros,
+} from '@sluice/core/internal';
+import { type AccessLists, accessLists } from './access-lists.js';
+import { type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
+import { limiterSource } from './limiter-source.js';
+import { MisuseChecks } from './misuse.js';
+import { SourceLimiter } from './own-limiter.js';
+import { RefundOnFinish } from './refund-on-finish.js';
+import {
+  checkRequestLimitOptions,
+  type Keys,
+  type OfRequest,
+  type RequestLimitOptions,
+} from './request-limit-options.js';
+import type { RequestLimiter } from './request-limiter.js';
+import { Responder, renamed } from './responder.js';
+import { type LimitedExchange, type RuledRequest, RulesSource } from './rules-source.js';
+import { ABORTED, type CheckedRequest, type Outcome, SKIPPED, type Verdict } from './verdict.js';
+import type { RequestView, ResponseView } from './views.js';
+
+/** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
+export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
+  readonly #options: RequestLimitOptions<Args>;
+  readonly #rules: RulesSource<Args> | undefined;
+  readonly #keyOf: KeyOfRequest<Args> | RulesSource<Args>['keysOf'];
+  readonly #costOf: OfRequest<Args, Cost> | undefined;
+  /** The options of `consume`, without a cost that is a function. */
+  readonly #consumeOptions: DecisionOptions | undefined;
+  readonly #lists: AccessLists<Args> | undefined;
+  readonly #responder: Responder<Args>;
+  readonly #onFinish: RefundOnFinish<Args>;
+  readonly #checks: MisuseChecks | undefined;
+
+  /**
+   * @param attach puts the decision, also a denial, on the framework's request before any option function runs
+   * @param nameFor returns the public name of the limit, for headers and problems; default: its own name
+   * @throws RangeError, TypeError naming the invalid option
+   */
+  constructor(
+    where: string,
+    given: RequestLimitOptions<Args>,
+    private readonly attach?: (args: Args, decision: Decision) => void,
+    private readonly nameFor?: OfRequest<Args, string>,
+  ) {
+    const options = checkRequestLimitOptions(where, given);
+    super(where, limiterSource(where, options));
+    this.#rules = this.source instanceof RulesSource ? this.source : undefined;
+    const { cost, timeout, dryRun, validate = true } = options;
+    this.#options = options;
+    this.#keyOf = this.#rules?.keysOf ?? keyOfRequest(where, options);
+    if (typeof cost === 'function') this.#costOf = cost;
+    else if (cost !== undefined) {
+      // With a policy for each request, the policies' names are not known yet.
+      checkCost(`${where}: cost`, cost, this.source.single?.names ?? Object.keys(Object(cost)));
+    }
+    const fixed = cost === undefined || typeof cost === 'function' ? undefined : { cost };
+    this.#consumeOptions = dryRun ? { ...fixed, shadow: true } : fixed;
+    this.#lists = accessLists(where, options);
+    this.#responder = new Responder(where, options, this.source.name);
+    this.#onFinish = new RefundOnFinish(where, options);
+    if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
+    if (validate) this.#checks = MisuseChecks.of(where, options, this.source);
+  }
+
+  /**
+   * Decides and sets the headers of `response`; releases or refunds when it is over. Synchronous unless something is awaited. Throws,
+   * or rejects, as `RateLimiter.consume` does; with `throw` also for denials.
+   */
+  handle(request: RequestView, response: ResponseView, ...args: Args): Outcome {
+    try {
+      const verdict = this.#evaluate({ request, response, args, responder: this.#responder });
+      if ('outcome' in verdict) return verdict;
+      return verdict.catch((error) => this.#responder.failed(error, response));
+    } catch (error) {
+      return this.#responder.failed(error, response);
+    }
+  }
+
+  #evaluate(exchange: LimitedExchange<Args>): Outcome {
+    if (this.#options.skip !== undefined || this.#lists !== undefined) return this.#applyFilters(exchange);
+    const keys = this.#keyOf(exchange.request, exchange.args, exchange);
+    // Not `andThen`: without a closure for each step a request in memory takes a tenth less time.
+    if (typeof keys === 'string' || !isPromise(keys)) return this.#count(exchange, keys);
+    return keys.then((made) => this.#count(exchange, made));
+  }
+
+  async #applyFilters(exchange: LimitedExchange<Args>): Promise<Verdict> {
+    const { request, args } = exchange;
+    if (await this.#options.skip?.(...args)) return SKIPPED;
+    const keysOf = () => this.#keyOf(request, args, exchange);
+    const { listed, keys } = (await this.#lists?.(request, args, keysOf)) ?? {};
+    if (listed === 'denied') return this.#responder.forbid(exchange);
+    return listed === 'allowed' ? SKIPPED : this.#count(exchange, keys ?? (await keysOf()));
+  }
+
+  /** @param keys undefined if no rule is enforced */
+  #count(exchange: LimitedExchange<Args>, keys: Keys | undefined): Outcome {
+    if (keys === undefined || exchange.matched !== undefined) return this.#countByRules(exchange, keys);
+    if (this.#checks?.active) this.#checks.request(exchange.request, keys);
+    const { single } = this.source;
+    if (single !== undefined && this.#costOf === undefined)
+      return this.#take(exchange, keys, single, this.#consumeOptions);
+    return this.#choose(exchange.args, keys).then(([limiter, options]) =>
+      this.#take(exchange, keys, limiter, options),
+    );
+  }
+
+  #countByRules(exchange: LimitedExchange<Args>, keys: Keys | undefined): Outcome {
+    const chosen = this.#rules!.choose(exchange, this.#onFinish);
+    if (keys === undefined || chosen === undefined) return SKIPPED;
+    if (this.#checks?.active) this.#checks.request(exchange.request, keys);
+    exchange.responder = chosen.responder;
+    return this.#take(exchange, keys, chosen.by, chosen.options);
+  }
+
+  /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
+  async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, DecisionOptions | undefined]> {
+    const limiter = this.source.single ?? (await this.source.ofRequest!(args, keyForFunctions(keys)));
+    if (this.#costOf === undefined) return [limiter, this.#consumeOptions];
+    const cost = await this.#costOf(...args);
+    return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
+  }
+
+  #take(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
+    const timeout = this.#options.dryRun ? undefined : (exchange.matched?.timeout ?? this.#options.timeout);
+    const decision =
+      timeout === undefined
+        ? by.consume(keys, options)
+        : by.acquire(keys, { ...options, timeout }, exchange.response);
+    if (decision === undefined || 'allowed' in decision) return this.#settle(exchange, keys, by, decision);
+    return decision.then((decided) => this.#settle(exchange, keys, by, decided));
+  }
+
+  /** @param decision undefined if the client disconnected during the wait */
+  #settle(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
+    if (decision === undefined) return ABORTED;
+    const { args, response, matched } = exchange;
+    const { onLimited } = this.#options;
+    this.source.decided?.(decision, by);
+    this.attach?.(args, decision);
+    if (decision.allowed) {
+      const settle = matched?.enforced?.settle;
+      if (by.holds || this.#onFinish.refunds || settle !== undefined)
+        this.#onFinish.listen(by, decision, response, args, settle);
+    } else if (isFailureDenial(decision)) {
+      return exchange.responder.unavailable(exchange, decision);
+    }
+    if (decision.allowed || onLimited === undefined) return this.#respond(exchange, keys, decision);
+    return andThen(onLimited(...args, decision), () => this.#respond(exchange, keys, decision));
+  }
+
+  /** Sets the headers. @param shown the decision under its public name */
+  #respond(exchange: LimitedExchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
+    const { dryRun, partitionKey } = this.#options;
+    if (dryRun) return { outcome: 'passed', decision, keys };
+    const { args, response } = exchange;
+    if (shown === undefined && this.nameFor !== undefined) {
+      return andThen(this.nameFor(...args), (name) =>
+        this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
+      );
+    }
+    let told = shown ?? decision;
+    if (!decision.allowed) told = exchange.responder.withJitter(exchange, told);
+    // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
+    if (!response.sent && decision.source !== 'allow')
+      exchange.responder.headers.write(told, response, partitionKey ? keys : undefined);
+    if (decision.allowed) return { outcome: 'passed', decision, keys };
+    return exchange.responder.deny(exchange, keys, decision, told);
+  }
+
+  /**
+   * Decides without a response: sets no headers and refunds nothing.
+   * @param peek true takes no permits
+   * @throws as `RateLimiter.consume`; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
+   */
+  async check(request: RequestView, args: Args, peek: boolean): Promise<CheckedRequest> {
+    const ruled: RuledRequest<Args> = { request, args };
+    const keys = await this.#keyOf(request, args, ruled);
+    const key = keyForFunctions(keys ?? '');
+    if (await this.#options.skip?.(...args)) return { key };
+    const { listed } = (await this.#lists?.(request, args, () => keys)) ?? {};
+    if (listed === 'denied') throw new RequestForbiddenError();
+    if (listed === 'allowed') return { key };
+    const chosen = this.#rules?.choose(ruled, peek ? undefined : this.#onFinish);
+    if (keys === undefined) return { key };
+    const [by, options] = chosen ? [chosen.by, chosen.options] : await this.#choose(args, keys);
+    const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
+    this.source.decided?.(decision, by);
+    this.attach?.(args, decision);
+    if (isFailureDenial(decision)) throw errorOfDenial(decision);
+    return { key, decision };
+  }
+}

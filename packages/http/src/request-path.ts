@@ -1,0 +1,111 @@
+import { KeyResolutionError } from '@sluice/core';
+
+/** Matches paths that need no normalization: most of them. */
+const NORMAL = /^(?:\/(?!\.)[^/%?#]+)+$/;
+
+/**
+ * Normalizes the path of a request target: all spellings that reach the same route get one form. Drops the origin, query, fragment and
+ * trailing slash. Decodes escapes except `%2F` and `%25`. Removes duplicate slashes and dot segments. Otherwise each spelling would
+ * have its own count, and a client could evade a limit by path.
+ * @param caseSensitive whether the framework's router distinguishes `/users` from `/USERS`
+ * @throws KeyResolutionError (400) if the target is neither a path nor `http://host/path`: routers read others differently
+ */
+export function pathOf(url: string, caseSensitive = true): string {
+  let path = url;
+  if (!NORMAL.test(url)) {
+    const raw = rawPathOf(url);
+    path = NORMAL.test(raw) ? raw : `/${resolved(segmentsOf(raw)).join('/')}`;
+  }
+  return caseSensitive ? path : path.toLowerCase();
+}
+
+/**
+ * Like `pathOf`, but with dot segments kept; undefined if there are none. Node's routers keep them: `/files/../a` reaches a handler of
+ * `/files/*`.
+ */
+export function writtenPathOf(url: string, caseSensitive = true): string | undefined {
+  if (!MAY_HAVE_DOTS.test(url)) return undefined;
+  const segments = segmentsOf(rawPathOf(url));
+  if (!segments.some(isDot)) return undefined;
+  const path = `/${segments.join('/')}`;
+  return caseSensitive ? path : path.toLowerCase();
+}
+
+const MAY_HAVE_DOTS = /\/(?:\.|%2e)/i;
+
+function rawPathOf(url: string): string {
+  const path = withoutOrigin(url);
+  // Fastify's router skips the first character whatever it is: `*login` reaches `/login`.
+  if (path !== '' && !path.startsWith('/')) {
+    throw new KeyResolutionError(
+      "The request target must begin with '/' or be a URL such as http://host/path",
+    );
+  }
+  return path.replace(/[?#].*$/s, '');
+}
+
+/** Drops an origin that every router drops. They disagree on other schemes, on capitals, and on `?`, `#` or the end before a slash. */
+const withoutOrigin = (url: string): string => url.replace(/^https?:\/\/[^/?#]+(?=\/)/, '');
+
+const segmentsOf = (raw: string): string[] =>
+  raw
+    .split('/')
+    .map(decoded)
+    .filter((segment) => segment !== '');
+
+const isDot = (segment: string): boolean => segment === '.' || segment === '..';
+
+function resolved(segments: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const segment of segments) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.') kept.push(segment);
+  }
+  return kept;
+}
+
+/** Decodes a segment. `%2F` and `%25` stay escaped, because decoding them would change the path. */
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment).replace(/[%/]/g, encodeURIComponent);
+  } catch {
+    return segment; // routers reject it
+  }
+}
+
+/**
+ * The pattern of a route, with the prefix at which its router is mounted.
+ * @param pattern as the framework has it: a string, a regular expression or an array
+ */
+export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
+  pattern === undefined ? undefined : `${prefix === '/' ? '' : prefix}${String(pattern)}`;
+
+/** What a path depends on of a Fastify server. */
+interface FastifyServer {
+  readonly initialConfig?: object;
+  readonly version?: string;
+}
+
+/**
+ * @internal A path for a Fastify server. Its options decide whether the router ignores case and whether `;` ends a path; each option has
+ * two places.
+ * @param read `pathOf` or `writtenPathOf`
+ */
+export function fastifyPathOf<Path>(
+  read: (url: string, caseSensitive: boolean) => Path,
+  url: string,
+  { initialConfig, version }: FastifyServer = {},
+): Path {
+  const { caseSensitive, useSemicolonDelimiter, routerOptions } = Object(initialConfig);
+  const ends = useSemicolonDelimiter === true || routerOptions?.useSemicolonDelimiter === true;
+  const path = withoutOrigin(url);
+  return read(
+    ends ? path.replace(/;.*$/s, '') : path,
+    caseSensitive !== false && (routerOptions === undefined || isCaseSensitive(routerOptions, version)),
+  );
+}
+
+/** Fastify 5.5 and 5.6 omit this option. Ignoring case is the safe answer: no spelling has its own count. */
+const isCaseSensitive = ({ caseSensitive }: { caseSensitive?: boolean }, version = ''): boolean =>
+  caseSensitive ?? !/^5\.[56]\./.test(version);

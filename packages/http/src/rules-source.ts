@@ -1,0 +1,150 @@
+import type { Decision, DecisionOptions, RateLimiter, Store } from '@sluice/core';
+import { isPromise, type MaybePromise } from '@sluice/core/internal';
+import { checkBesideRules, checkRules } from './check-rules.js';
+import { warnOfDryRun } from './key-errors.js';
+import type { RefundOnFinish } from './refund-on-finish.js';
+import type { Keys, RequestLimitOptions } from './request-limit-options.js';
+import { type LimiterSource, RequestLimiter } from './request-limiter.js';
+import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
+import { Responder } from './responder.js';
+import { warnOfShortWindows } from './short-windows.js';
+import type { Exchange } from './verdict.js';
+import type { RequestView } from './views.js';
+
+/** A request on its way through a limit. */
+export interface LimitedExchange<Args extends readonly unknown[]> extends Exchange<Args> {
+  /** Of the limit, or of the limiter of its rules. */
+  responder: Responder<Args>;
+}
+
+/** A request with its rules, perhaps without a response. */
+export type RuledRequest<Args> = Omit<Exchange<Args>, 'response'> & Partial<Pick<Exchange<Args>, 'response'>>;
+
+/** What all requests of one limiter need. */
+interface Prepared<Args extends readonly unknown[]> {
+  readonly by: RequestLimiter;
+  /** Of its own: it caches what depends on the limiter's policies. */
+  readonly responder: Responder<Args>;
+}
+
+const SHADOW: DecisionOptions = { shadow: true };
+
+/** The limiters of the rules that match a request. */
+export class RulesSource<Args extends readonly unknown[]> implements LimiterSource<Args> {
+  readonly name: string;
+  readonly store: Store;
+  readonly single = undefined;
+  readonly #where: string;
+  readonly #rules: RequestRules;
+  readonly #options: RequestLimitOptions<Args>;
+  /** Limiters of earlier versions go with their last request. */
+  readonly #prepared = new WeakMap<RuledCall['limiter'], Prepared<Args>>();
+  readonly #decidedBy = new WeakMap<Decision, RequestLimiter>();
+
+  /** @throws TypeError if `rules` are none, or naming an option that has no effect with them */
+  constructor(where: string, options: RequestLimitOptions<Args>) {
+    const { rules } = options;
+    checkRules(where, rules);
+    checkBesideRules(where, options);
+    this.#where = where;
+    this.#rules = rules;
+    this.#options = options;
+    this.name = rules.name;
+    this.store = rules.store;
+  }
+
+  get limiters(): Readonly<Record<string, RateLimiter>> {
+    return this.#rules.limiters;
+  }
+
+  /** Finds the rules of a request. @returns the keys that it counts for; undefined if no rule is enforced */
+  readonly keysOf = (
+    request: RequestView,
+    _args: Args,
+    ruled: RuledRequest<unknown>,
+  ): MaybePromise<Keys | undefined> => {
+    const matched = this.#rules.match(request);
+    if (isPromise(matched)) return matched.then((found) => keep(ruled, found));
+    return keep(ruled, matched);
+  };
+
+  /**
+   * Counts a request for its shadow rules: in the turn in which the caller counts it for the others, so all are in one call to the store.
+   * @param onFinish undefined: no shadows are counted
+   * @returns what is enforced; undefined if nothing is
+   */
+  choose(
+    request: RuledRequest<Args>,
+    onFinish: RefundOnFinish<Args> | undefined,
+  ): (Prepared<Args> & { readonly options: DecisionOptions | undefined }) | undefined {
+    const { matched } = request;
+    if (matched === undefined) return undefined;
+    const { shadows, enforced } = matched;
+    if (onFinish !== undefined) for (const call of shadows) this.#shadow(call, request, onFinish);
+    if (enforced === undefined) return undefined;
+    const { by, responder } = this.#prepare(enforced.limiter);
+    return { by, responder, options: optionsOf(enforced, this.#options.dryRun ? SHADOW : undefined) };
+  }
+
+  #prepare(limiter: RuledCall['limiter']): Prepared<Args> {
+    let prepared = this.#prepared.get(limiter);
+    if (prepared === undefined) {
+      prepared = {
+        by: new RequestLimiter(limiter),
+        responder: new Responder(this.#where, this.#options, this.name),
+      };
+      this.#prepared.set(limiter, prepared);
+      if (this.#options.validate !== false) warnOfShortWindows(this.#where, prepared.by);
+    }
+    return prepared;
+  }
+
+  /** What goes wrong in a shadow rule does not concern the request. */
+  #shadow(
+    call: RuledCall | FailedShadow,
+    { response, args }: RuledRequest<Args>,
+    onFinish: RefundOnFinish<Args>,
+  ): void {
+    if ('error' in call) {
+      warnOfDryRun(call.name, call.error);
+      return;
+    }
+    const { name } = call.limiter;
+    const { by } = this.#prepare(call.limiter);
+    const decided = (decision: Decision) => {
+      if (response === undefined || !decision.allowed) return;
+      if (by.holds || onFinish.refunds || call.settle !== undefined)
+        onFinish.listen(by, decision, response, args, call.settle);
+    };
+    try {
+      const decision = by.consume(call.keys, optionsOf(call, SHADOW));
+      if (isPromise(decision)) decision.then(decided).catch((error) => warnOfDryRun(name, error));
+      else decided(decision);
+    } catch (error) {
+      warnOfDryRun(name, error);
+    }
+  }
+
+  decided(decision: Decision, by: RequestLimiter): void {
+    this.#decidedBy.set(decision, by);
+  }
+
+  async refund(decision: Decision): Promise<void> {
+    const by = this.#decidedBy.get(decision);
+    if (by === undefined)
+      throw new TypeError(`${this.#where}: refund takes a decision of the rules '${this.name}'`);
+    await by.limiter.refund(decision);
+  }
+
+  /** The rules belong to the program. */
+  async close(): Promise<void> {}
+}
+
+function keep(ruled: RuledRequest<unknown>, matched: MatchedRules | undefined): Keys | undefined {
+  ruled.matched = matched;
+  return matched?.enforced?.keys;
+}
+
+/** The options of `consume` for a call. @param base without the cost */
+const optionsOf = ({ cost }: RuledCall, base: DecisionOptions | undefined): DecisionOptions | undefined =>
+  cost === undefined ? base : { ...base, cost };
