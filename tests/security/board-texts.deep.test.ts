@@ -1,3 +1,4 @@
+import { followDenials, type LeftOut, readDefinitions, readUsage } from '@sluice/fleet';
 import type { Context } from '../../packages/cli/src/command.js';
 import { explain } from '../../packages/cli/src/commands/explain.js';
 import { inspect } from '../../packages/cli/src/commands/inspect.js';
@@ -8,14 +9,13 @@ import { denialJson, denialLine } from '../../packages/cli/src/denial-line.js';
 import { fleetOf } from '../../packages/cli/src/fleet.js';
 import { Notes } from '../../packages/cli/src/notes.js';
 import { Output } from '../../packages/cli/src/output.js';
-import { fixedWindow, memoryStore, readUsage, type Store } from '../../packages/core/src/index.js';
-import { followDenials, type LeftOut, readDefinitions } from '../../packages/core/src/operations/index.js';
-import { CallCounter } from '../../packages/core/src/usage/call-counter.js';
-import { StoreUsage } from '../../packages/core/src/usage/store-usage.js';
+import { fixedWindow, memoryStore, type Store } from '../../packages/core/src/index.js';
 import { Denials } from '../../packages/dashboard/src/denials.js';
 import { Limiters } from '../../packages/dashboard/src/limiters.js';
 import { Unread } from '../../packages/dashboard/src/unread.js';
 import { usageOf } from '../../packages/dashboard/src/usage.js';
+import { CallCounter } from '../../packages/fleet/src/usage/call-counter.js';
+import { StoreUsage } from '../../packages/fleet/src/usage/store-usage.js';
 import { like } from '../support/like.js';
 
 // Other programs may write to the Redis of the limits: what is on the notice board is checked to the last field.
@@ -215,7 +215,7 @@ test('tail and the live page show the denials of the others, whatever is in a re
   const denials = new Denials();
   const output = new Output({ write: () => true, columns: 300 }, false, {}, false);
   let [read, refused] = [0, 0];
-  followDenials({ fleet } as never, {
+  followDenials({ fleet: { ...fleet, feed: {} } } as never, {
     report: (given) => {
       read += 1;
       denials.add(given);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { logDenials } from '@sluice/core';
+import { logDenials } from '@sluice/fleet';
 import { instrument } from '@sluice/otel';
 
 /** Metrics of all limiters of this process, and a log line for denials. Returns a server of `/metrics`, which does not listen yet. */

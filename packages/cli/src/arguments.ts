@@ -1,4 +1,4 @@
-import { toMicros } from '@sluice/core/operations';
+import { toMicros } from '@sluice/core/internal';
 import { CliError } from './cli-error.js';
 
 type Given = string | boolean | undefined;

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { RateLimiter } from '@sluice/core';
-import { openLimiter } from '@sluice/core/operations';
+import { openLimiter } from '@sluice/fleet';
 import { CliError, type ExitCode } from './cli-error.js';
 import type { CommandOption, Context } from './command.js';
 import { fleetOf, type KnownLimiter, NOBODY, named, notLookedAt, withKeys } from './fleet.js';

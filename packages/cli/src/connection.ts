@@ -9,7 +9,7 @@ import {
   recommendedRedisOptions,
   redisStore,
 } from '@sluice/core';
-import { toMicros } from '@sluice/core/operations';
+import { toMicros } from '@sluice/core/internal';
 import { Cluster, Redis } from 'ioredis';
 import { CliError } from './cli-error.js';
 import { nameOf } from './doctor/node.js';

@@ -1,4 +1,5 @@
-import { type DenialReport, decodeKey, type FleetDenial, lengthText } from '@sluice/core/operations';
+import { decodeKey } from '@sluice/core/internal';
+import { type DenialReport, type FleetDenial, lengthText } from '@sluice/fleet';
 import type { Output } from './output.js';
 import type { OwnedDenial } from './owners.js';
 import { processText, shownKey } from './text.js';

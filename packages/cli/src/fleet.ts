@@ -1,4 +1,5 @@
-import { type FleetProcess, LAYOUT, type LimiterDefinition, readDefinitions } from '@sluice/core/operations';
+import { LAYOUT, type LimiterDefinition } from '@sluice/core/internal';
+import { type FleetProcess, readDefinitions } from '@sluice/fleet';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 

@@ -1,5 +1,5 @@
 import { fixedWindow, ManualClock, memoryStore, RateLimiter } from '@sluice/core';
-import { inspectKey } from '@sluice/core/operations';
+import { inspectKey } from '@sluice/fleet';
 import { linesOf, stepOf } from './key-report.js';
 
 test('a key report shows counted denials, the block by escalation, and when the key is forgiven', async () => {

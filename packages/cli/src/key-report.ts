@@ -1,6 +1,6 @@
 import { isKeyResolutionError } from '@sluice/core';
 import { isStoreRefusal } from '@sluice/core/internal';
-import { type InspectedKey, type InspectedPolicy, inspectKey, lengthText } from '@sluice/core/operations';
+import { type InspectedKey, type InspectedPolicy, inspectKey, lengthText } from '@sluice/fleet';
 import type { Context } from './command.js';
 import type { KnownLimiter } from './fleet.js';
 import { VERSION } from './version.js';

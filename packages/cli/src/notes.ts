@@ -1,4 +1,4 @@
-import type { LeftOut } from '@sluice/core/operations';
+import type { LeftOut } from '@sluice/fleet';
 import { columnsOf, type OutputStream } from './output.js';
 import { forTerminal, wrapped } from './text.js';
 

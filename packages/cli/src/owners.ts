@@ -1,4 +1,5 @@
-import { type FleetDenial, OTHER_LIMITERS, ownerOf } from '@sluice/core/operations';
+import { type FleetDenial, ownerOf } from '@sluice/fleet';
+import { OTHER_LIMITERS } from '@sluice/fleet/internal';
 import type { Context } from './command.js';
 import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
 

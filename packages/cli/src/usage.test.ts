@@ -1,4 +1,5 @@
-import { type LimiterUsageReport, memoryStore, type UsageReport } from '@sluice/core';
+import { memoryStore } from '@sluice/core';
+import type { LimiterUsageReport, UsageReport } from '@sluice/fleet';
 import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
 import { keyUseRows, rateRows, topRows, usageOf } from './usage.js';

@@ -1,5 +1,5 @@
-import { type KeyUse, type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/core';
-import { decodeKey } from '@sluice/core/operations';
+import { decodeKey } from '@sluice/core/internal';
+import { type KeyUse, type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/fleet';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';

@@ -1,5 +1,5 @@
 import type { Policy, StateView } from '@sluice/core';
-import { lengthText, policyText } from '@sluice/core/operations';
+import { lengthText, policyText } from '@sluice/fleet';
 
 export const lengthOfMicros = (micros: number): string => lengthText(micros / 1_000);
 

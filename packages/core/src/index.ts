@@ -31,6 +31,7 @@ export {
   tokenBucket,
 } from './algorithms/token-bucket/token-bucket.js';
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
+export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
 export type { Answer, Decider, PartAnswer } from './call/call.js';
 export { type Call, type Operation, type Part, storageKey } from './call/call.js';
 export type { Limit, SharedKeys } from './call/limit.js';
@@ -71,6 +72,7 @@ export {
   type LimiterPolicies,
 } from './limiter/limiter-factory.js';
 export type { LimiterBaseOptions, RateLimiterOptions } from './limiter/limiter-options.js';
+export type { KeyCount, NotifyOptions, Threshold, TopKeys } from './limiter/observer.js';
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
 export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
@@ -94,12 +96,6 @@ export type {
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
 export { subscribe } from './telemetry/channels.js';
-export {
-  type DenialLine,
-  type DenialLogger,
-  type LogDenialsOptions,
-  logDenials,
-} from './telemetry/log-denials.js';
 export type {
   CallResult,
   DecisionMessage,
@@ -119,15 +115,4 @@ export type {
   StoreErrorEvent,
   StoreEvents,
 } from './telemetry/store-events.js';
-export type { KeyUse, PolicyUse } from './usage/key-use.js';
-export {
-  type LimiterUsageReport,
-  type ProcessReport,
-  readUsage,
-  type UsageReport,
-} from './usage/read-usage.js';
-export type { ResultCounts } from './usage/result-slots.js';
-export type { StoreUsage } from './usage/store-usage.js';
-export type { KeyCount, TopKeys } from './usage/top-keys.js';
-export type { UsageKeys, UsageOptions } from './usage/usage-options.js';
 export type { WarningCode, WarningMessage } from './warnings.js';

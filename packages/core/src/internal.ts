@@ -13,8 +13,8 @@ export { compilePolicy } from './algorithms/index.js';
 export { notePeriod, shortPeriodOf } from './algorithms/short-periods.js';
 export { compileEscalation } from './engine/escalate-options.js';
 export { checkCost } from './limiter/call-options.js';
-export { LIMITER_BASE_OPTIONS } from './limiter/limiter-options.js';
-export { readNotify } from './limiter/notify-options.js';
+export { checkLimiterOptions, LIMITER_BASE_OPTIONS } from './limiter/limiter-options.js';
+export { readNotify } from './limiter/observe.js';
 export { prefetchDefault } from './pipeline/prefetch/prefetch-options.js';
 
 // Requests, calls and rules compute their keys with one language: templates, lists, addresses.
@@ -51,20 +51,58 @@ export { hideName, publicName } from './public-names.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
+export { hasBackground, sha256 } from '#platform';
 export { hashStoredKey } from './hash-key.js';
-export { setImmediate } from './native-timers.js';
+export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
 // Rules are read from the store again after a change, and published to the fleet.
 
 export { Agenda, type Appointment } from './agenda.js';
-export { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from './checked-text.js';
-export type { CallCost, RulesDefinition } from './fleet/definition.js';
-export { announceRules } from './fleet/definitions.js';
-export { sharedTextScript } from './fleet/shared-text.script.js';
+export type { CallCost, RulesDefinition } from './board/definition.js';
+export { announce, announceRules } from './board/definitions.js';
+export { sharedTextScript } from './board/shared-text.script.js';
 export { LAYOUT } from './limiter/limits.js';
-export { RULES } from './telemetry/channels.js';
+export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js';
 
 // `simulate` and rollouts count many keys in bounded memory.
 
 export { RecentMap } from './recent-map.js';
-export { SpaceSaving } from './usage/space-saving.js';
+
+// `@sluice/fleet` reads what processes publish, counts, and sends denials.
+
+export {
+  type DenialFeed,
+  type FleetBoard,
+  type FleetKind,
+  type FleetNote,
+  MOST_BYTES,
+} from './board/board.js';
+export type {
+  DefinitionKind,
+  LimiterDefinition,
+  PlanDefinition,
+  ProcessDefinitions,
+} from './board/definition.js';
+export { publishedHost } from './board/published-host.js';
+export type { DenialSource, StoreWatching } from './board/watching.js';
+export { isDegraded } from './call/answers.js';
+export { unref } from './clock.js';
+export { HASH_LENGTH } from './hash-key.js';
+export { decodeKey, detach, encodeKey } from './keys/redis-key.js';
+export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
+export type { PolicyLimit, PolicyPart, PolicyParts, Thresholds } from './pipeline/policy-limit.js';
+export { redisScripts } from './stores/redis/scripts.js';
+export { boardOf } from './telemetry/message-board.js';
+export { VERSION } from './version.js';
+
+// `inspectKey` and `openLimiter` decide by the definition of a limiter in another process.
+
+export { JITTER, NEVER } from './algorithms/algorithm.js';
+export { KeyCall } from './call/call.js';
+export { decide } from './engine/decide.js';
+export { isEnvelope } from './engine/entry.js';
+export { escalatedAt } from './engine/escalation.js';
+export { KeyState } from './engine/key-state.js';
+export { debugOf } from './limiter/decision-debug.js';
+export { deciderOf } from './pipeline/pipeline.js';
+export type { StoredKey } from './stores/store.js';

@@ -1,5 +1,6 @@
 import { isSluiceError, type Policy, type RateLimiter } from '@sluice/core';
-import { type InspectedPolicy, inspectKey, type LimiterDefinition } from '@sluice/core/operations';
+import type { LimiterDefinition } from '@sluice/core/internal';
+import { type InspectedPolicy, inspectKey } from '@sluice/fleet';
 import { json, Refusal } from './answers.js';
 import { keyOf } from './key-watch.js';
 import type { Limiters } from './limiters.js';

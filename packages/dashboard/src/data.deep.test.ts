@@ -9,7 +9,7 @@ import {
   slidingLog,
   tokenBucket,
 } from '@sluice/core';
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { CREDENTIALS, RULES, refusals, setUser } from '../../../tests/security/least-privilege/rules.js';
 import { startRedisCluster } from '../../../tests/support/redis/redis-cluster.js';
@@ -88,16 +88,19 @@ const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
     const store = memoryStore({ usage });
     return { store, other: store };
   },
-  redis: () => ({ store: redisStore({ url: redisUrl(), usage }), other: redisStore(redisUrl()) }),
+  redis: () => ({
+    store: redisStore({ url: redisUrl(), usage }),
+    other: redisStore({ url: redisUrl(), denials: true }),
+  }),
   async cluster() {
     const { addresses, stop } = await startRedisCluster();
     const at = { cluster: addresses };
-    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
   },
   async sentinels() {
     const { addresses, name, stop } = await startRedisSentinels();
     const at = { sentinels: addresses, name };
-    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
   },
   async 'a user with least rights'() {
     const server = await startRedis();
@@ -111,7 +114,7 @@ const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
       expect(refused).toEqual([]);
     };
     const at = { url: server.url, ...CREDENTIALS };
-    return { store: redisStore({ ...at, usage }), other: redisStore(at), stop };
+    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
   },
 };
 

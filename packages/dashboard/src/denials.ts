@@ -1,4 +1,4 @@
-import { type DenialReport, type FleetDenial, ownerOf } from '@sluice/core/operations';
+import { type DenialReport, type FleetDenial, ownerOf } from '@sluice/fleet';
 import type { Denial, LimiterInfo } from './messages.js';
 import type { Reports, RoundTrip } from './reports.js';
 import { shownKey } from './shown-key.js';
@@ -7,6 +7,8 @@ import { shownKey } from './shown-key.js';
 const MOST_KEYS = 100;
 /** How long the round trips of a process count, ms. A process reports them every 2 s while it calls its store. */
 const FRESH = 5_000;
+
+const SILENT = 'none sends its denials. Create their stores with redisStore({ url, denials: true })';
 
 /** A denial with its key in stored form. */
 type Kept = Omit<Denial, 'key' | 'owner'> & { readonly key: string };
@@ -21,6 +23,8 @@ export class Denials {
   #omitted = 0;
   /** The reason why no reports arrive, if the store refuses. */
   problem: string | null = null;
+  /** No other process sends its denials. */
+  isSilent = false;
 
   add(report: DenialReport): void {
     const { process, storeCalls, denials, omitted } = report;
@@ -34,7 +38,7 @@ export class Denials {
   }
 
   get reports(): Reports {
-    return { omitted: this.#omitted, problem: this.problem };
+    return { omitted: this.#omitted, problem: this.problem ?? (this.isSilent ? SILENT : null) };
   }
 
   /** The keys that were denied after the given denial. */

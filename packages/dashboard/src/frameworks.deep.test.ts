@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import express from 'express';
 import express4 from 'express-4';
 import fastify from 'fastify';

@@ -1,5 +1,5 @@
 import { isSluiceError } from '@sluice/core';
-import { type InspectedPolicy, inspectKey, policyText } from '@sluice/core/operations';
+import { type InspectedPolicy, inspectKey, policyText } from '@sluice/fleet';
 import { Refusal } from './answers.js';
 import { asError, warnOfRead } from './failure.js';
 import type { Limiters } from './limiters.js';

@@ -1,11 +1,6 @@
 import type { RateLimiter, Store } from '@sluice/core';
-import {
-  type LeftOut,
-  type LimiterDefinition,
-  openLimiter,
-  policyText,
-  readDefinitions,
-} from '@sluice/core/operations';
+import type { LimiterDefinition } from '@sluice/core/internal';
+import { type LeftOut, openLimiter, policyText, readDefinitions } from '@sluice/fleet';
 import { Refusal } from './answers.js';
 import type { LimiterInfo } from './messages.js';
 
@@ -22,6 +17,8 @@ export class Limiters {
   #readAt = 0;
   /** The texts that the latest read could not parse. */
   leftOut: readonly LeftOut[] = [];
+  /** There are other processes, and none of them sends its denials. */
+  isSilent = false;
   readonly #opened = new Map<string, { readonly definition: string; readonly limiter: RateLimiter }>();
 
   constructor(readonly store: Store) {}
@@ -74,6 +71,8 @@ export class Limiters {
     const leftOut: LeftOut[] = [];
     const read = await readDefinitions(this.store, (note) => leftOut.push(note));
     this.leftOut = leftOut;
+    const others = read.filter(({ process }) => process !== this.store.fleet?.process);
+    this.isSilent = others.length > 0 && others.every(({ denials }) => denials === undefined);
     for (const { limiters, process } of read) {
       const isOwn = process === this.store.fleet?.process;
       for (const definition of limiters) {

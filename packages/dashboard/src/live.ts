@@ -1,6 +1,6 @@
 import { isSluiceError, type Store, subscribe } from '@sluice/core';
 import { isStoreRefusal } from '@sluice/core/internal';
-import { followDenials, type LeftOut } from '@sluice/core/operations';
+import { followDenials, type LeftOut } from '@sluice/fleet';
 import { Decisions } from './decisions.js';
 import { Denials } from './denials.js';
 import { asError, warnOfRead } from './failure.js';
@@ -138,6 +138,7 @@ export class Live {
       const usage = await usageOf(this.store, limiters, (note) => leftOut.push(note));
       this.#watch.answered();
       if (this.#unread.published(leftOut)) this.#sendAll('findings', this.#findings);
+      this.#reportSilence();
       if (JSON.stringify(limiters) !== JSON.stringify(this.#limiters)) {
         this.#limiters = limiters;
         this.#named = new Map(limiters.map((info) => [info.name, info]));
@@ -151,6 +152,13 @@ export class Live {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  #reportSilence(): void {
+    const denials = this.#denials;
+    if (denials.isSilent === this.limiters.isSilent) return;
+    denials.isSilent = this.limiters.isSilent;
+    this.#sendAll('reports', denials.reports);
   }
 
   async #find(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Policy } from '@sluice/core';
-import type { DefinitionKind, InspectedPolicy } from '@sluice/core/operations';
+import type { DefinitionKind } from '@sluice/core/internal';
+import type { InspectedPolicy } from '@sluice/fleet';
 import type { Reports, RoundTrip } from './reports.js';
 
 // Messages between the page and its server. Moments are ms since 1970, unless µs of the store's clock are named.

@@ -13,7 +13,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '@sluice/core';
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../../../tests/support/browser.js';
 import { eventually } from '../../../tests/support/eventually.js';
@@ -140,7 +140,7 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
 
 test('a denial of another process appears within three seconds, with the round trip of its store', async () => {
   const redis = await startRedis();
-  const [deciding, reading] = [redisStore(redis.url), redisStore(redis.url)];
+  const [deciding, reading] = [redisStore({ url: redis.url, denials: true }), redisStore(redis.url)];
   try {
     await serve(reading);
     const limiter = limiterOf(deciding, once1h);

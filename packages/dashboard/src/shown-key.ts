@@ -1,4 +1,4 @@
-import { decodeKey } from '@sluice/core/operations';
+import { decodeKey } from '@sluice/core/internal';
 import type { ShownKey } from './messages.js';
 
 /** Converts a stored key, or its hash, for people. */

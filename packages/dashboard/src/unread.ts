@@ -1,4 +1,4 @@
-import type { LeftOut } from '@sluice/core/operations';
+import type { LeftOut } from '@sluice/fleet';
 import type { Finding } from './messages.js';
 
 /** The most texts that are named: another program can write any number of them. */

@@ -1,5 +1,6 @@
-import { type LimiterUsageReport, readUsage, type Store } from '@sluice/core';
-import { type LeftOut, OTHER_LIMITERS, ownerOf } from '@sluice/core/operations';
+import type { Store } from '@sluice/core';
+import { type LeftOut, type LimiterUsageReport, ownerOf, readUsage } from '@sluice/fleet';
+import { OTHER_LIMITERS } from '@sluice/fleet/internal';
 import type { LimiterInfo, SlotCounts, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 

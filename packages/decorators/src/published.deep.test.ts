@@ -1,5 +1,5 @@
 import { fixedWindow, redisStore } from '@sluice/core';
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import { eventually } from '../../../tests/support/eventually.js';
 import { redisUrl } from '../../../tests/support/redis-url.js';
 import { createSluice, Limit, SLUICE, type Sluice } from './index.js';

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from '#platform';
 import { sharedByCopies } from '@sluice/core/internal';
+import { AsyncLocalStorage } from '#platform';
 import type { RequestView } from './views.js';
 
 /** Adapters and decorators share it. */

@@ -1,5 +1,5 @@
 import { redisStore } from '@sluice/core';
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import { eventually } from '../../../tests/support/eventually.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { Rules } from './index.js';

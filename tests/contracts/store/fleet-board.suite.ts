@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { DenialSource } from '@sluice/core/internal';
+import { type DenialReport, followDenials } from '@sluice/fleet';
+import { sendDenials } from '@sluice/fleet/internal';
 import { fixedWindow, RateLimiter, type Store } from '../../../packages/core/src/index.js';
-import { type DenialReport, followDenials } from '../../../packages/core/src/operations/index.js';
 import { DECISION } from '../../../packages/core/src/telemetry/channels.js';
 import { eventually } from '../../support/eventually.js';
 import { uniqueName } from '../../support/redis-url.js';
@@ -34,6 +36,7 @@ export function denialsContract(open: OpenStore): void {
       lost: (error) => void lost.push(error),
     });
     const limiters = [one, two].map((store) => {
+      sendDenials(store as DenialSource, () => true).start();
       const policy = fixedWindow({ limit: 1, window: '1h' });
       const common = { deadline: '10s', denyCache: false, failurePolicy: rethrow } as const;
       return new RateLimiter({ name: uniqueName('denials'), policy, store, ...common });

@@ -1,3 +1,4 @@
+import { inspectKey } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import {
   isStoreConfigurationError,
@@ -6,7 +7,6 @@ import {
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
 import { LAYOUT } from '../../../packages/core/src/limiter/limits.js';
-import { inspectKey } from '../../../packages/core/src/operations/index.js';
 import { kinds } from '../../contracts/store/kinds.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { fixedWindow, LimiterFactory, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
-import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/redis/free-port.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';

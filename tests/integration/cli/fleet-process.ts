@@ -1,3 +1,4 @@
+import { readDefinitions } from '@sluice/fleet';
 import {
   concurrency,
   fixedWindow,
@@ -5,7 +6,6 @@ import {
   type Store,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { rethrow } from '../../support/rethrow.js';
 

@@ -1,6 +1,6 @@
+import { readDefinitions } from '@sluice/fleet';
 import { connectionOf } from '../../../packages/cli/src/connection.js';
 import { fixedWindow, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
-import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { startRedisSentinels } from '../../support/redis/redis-sentinel.js';
 import { startRedis } from '../../support/redis/redis-server.js';

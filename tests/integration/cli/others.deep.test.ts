@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { type LimiterDefinition } from '@sluice/core/internal';
+import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import {
   CombinedLimiter,
@@ -8,7 +10,6 @@ import {
   redisStore,
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
-import { type LimiterDefinition, readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { sluice as run } from './sluice.js';

@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startRedis();
   admin = new Redis(server.url);
   env = { REDIS_URL: server.url };
-  const store = redisStore({ url: server.url, usage: { keys: 'plain' } });
+  const store = redisStore({ url: server.url, usage: { keys: 'plain' }, denials: true });
   const limiters = await service(store);
   await store.usage!.publish();
   // What it has published stays for minutes, and it writes no more.

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
-import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { loadRules, Rules, redisRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';

@@ -1,5 +1,5 @@
+import { readDefinitions } from '@sluice/fleet';
 import { fixedWindow, RateLimiter, type RedisStore, redisStore } from '../../../packages/core/src/index.js';
-import { readDefinitions } from '../../../packages/core/src/operations/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';

@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 
 /** A process with two limiters. */
 function service(options: object = {}) {
-  const store = redisStore({ url: server.url, ...options });
+  const store = redisStore({ url: server.url, denials: true, ...options });
   const common = { store, deadline: '10s', denyCache: false } as const;
   const login = new RateLimiter({
     name: 'login',
@@ -142,7 +142,7 @@ test.each([
   'it goes on after Redis was %s, and says that denials are missing',
   async (_, out, back) => {
     const own = await startRedis();
-    const store = redisStore(own.url);
+    const store = redisStore({ url: own.url, denials: true });
     const api = new RateLimiter({
       name: 'api',
       policy: fixedWindow({ limit: 1, window: '1h' }),

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
 import * as express from '@sluice/express';
+import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
 import { Redis } from 'ioredis';
 import { redisUrl } from '../../support/redis-url.js';
@@ -31,6 +32,14 @@ const packages: Record<string, object> = {
       }
     },
   },
+  '@sluice/fleet': {
+    ...fleet,
+    logDenials: (...options: Parameters<typeof fleet.logDenials>) => {
+      const stop = fleet.logDenials(...options);
+      subscriptions.push(stop);
+      return stop;
+    },
+  },
   '@sluice/core': {
     ...core,
     redisStore: (client: string | core.RedisStoreOptions) => {
@@ -42,11 +51,6 @@ const packages: Record<string, object> = {
       constructor(options: core.RateLimiterOptions) {
         super({ deadline, ...options });
       }
-    },
-    logDenials: (...options: Parameters<typeof core.logDenials>) => {
-      const stop = core.logDenials(...options);
-      subscriptions.push(stop);
-      return stop;
     },
   },
   '@sluice/otel': {

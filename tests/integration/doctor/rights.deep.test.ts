@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redisScripts } from '@sluice/core/operations';
+import { redisScripts } from '@sluice/core/internal';
 import { Redis } from 'ioredis';
 import { SENT_COMMANDS } from '../../../packages/cli/src/doctor/sent-commands.js';
 import { asUser, CLUSTER_RULES, DISPENSABLE, RULES, setUser } from '../../security/least-privilege/rules.js';

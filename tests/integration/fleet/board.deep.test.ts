@@ -1,7 +1,8 @@
+import { readUsage } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
-import { type Limit, readUsage, redisStore, type Store } from '../../../packages/core/src/index.js';
+import { type Limit, redisStore, type Store } from '../../../packages/core/src/index.js';
 import { denialsContract, fleetBoardContract, use } from '../../contracts/store/fleet-board.suite.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
@@ -22,7 +23,7 @@ function borrowing(client: Client, end: () => unknown): Store {
     await store.close();
     end();
   };
-  return like(store, { close });
+  return like(store, { close, health: store.health });
 }
 
 function contracts(open: () => Store): void {

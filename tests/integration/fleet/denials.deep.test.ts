@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type DenialReport, followDenials } from '@sluice/fleet';
+import { sendDenials } from '@sluice/fleet/internal';
 import { Redis } from 'ioredis';
 import { fixedWindow, RateLimiter, redisStore, type Store } from '../../../packages/core/src/index.js';
-import { type DenialReport, followDenials } from '../../../packages/core/src/operations/index.js';
 import { DECISION, STORE_CALL } from '../../../packages/core/src/telemetry/channels.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
@@ -41,7 +42,7 @@ describe('one server', () => {
   afterAll(() => server.stop());
 
   test('without a follower it asks now and then, and collects nothing', async () => {
-    const store = redisStore(server.url);
+    const store = redisStore({ url: server.url, denials: true });
     const admin = new Redis(server.url);
     const limiter = limiterOf(store);
     try {
@@ -66,7 +67,7 @@ describe('one server', () => {
   });
 
   test('100,000 denials of 20,000 keys are bounded, and a reader that does not read delays none', async () => {
-    const [store, reader] = [redisStore(server.url), redisStore(server.url)];
+    const [store, reader] = [redisStore({ url: server.url, denials: true }), redisStore(server.url)];
     const limiter = limiterOf(store);
     const { reports, stop } = following(reader, limiter);
     const [frozen, sizes] = [new Redis(server.url), new Redis(server.url)];
@@ -106,7 +107,7 @@ describe('one server', () => {
   });
 
   test('a lost connection of the reader comes back', async () => {
-    const [store, reader] = [redisStore(server.url), redisStore(server.url)];
+    const [store, reader] = [redisStore({ url: server.url, denials: true }), redisStore(server.url)];
     const admin = new Redis(server.url);
     const limiter = limiterOf(store);
     const { reports, stop } = following(reader, limiter);
@@ -138,6 +139,7 @@ describe('a cluster', () => {
     ['node-redis', () => own.nodeRedisStore()],
   ])('the reader follows when the slot of the channel moves: %s', async (_, open) => {
     const [store, reader] = [open(), open()];
+    sendDenials(store, () => true).start();
     const limiter = own.open(limiterOf(store));
     const { reports, stop } = following(reader, limiter);
     const more = async () => {

@@ -1,6 +1,7 @@
+import { readUsage } from '@sluice/fleet';
 import express from 'express';
 import supertest from 'supertest';
-import { memoryStore, readUsage, redisStore, subscribe } from '../../../packages/core/src/index.js';
+import { memoryStore, redisStore, subscribe } from '../../../packages/core/src/index.js';
 import { rateLimit } from '../../../packages/express/src/index.js';
 import { Rules } from '../../../packages/rules/src/index.js';
 import { Messages } from '../../support/messages.js';

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { ManualClock, memoryStore, readUsage } from '../../../packages/core/src/index.js';
+import { readUsage } from '@sluice/fleet';
+import { ManualClock, memoryStore } from '../../../packages/core/src/index.js';
 import { type FetchRateLimit, rateLimit } from '../../../packages/fetch/src/index.js';
 import { parseRules, Rules } from '../../../packages/rules/src/index.js';
 import { simulate } from '../../../packages/rules/src/simulate/index.js';

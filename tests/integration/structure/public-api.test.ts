@@ -4,13 +4,13 @@ import * as core from '@sluice/core';
 import { packagesFolder } from './import-graph.js';
 
 // A change of these lists is a change of the public API: name it in CHANGELOG.md. What our own packages share is exported by
-// `@sluice/core/internal` and `@sluice/http`.
+// `@sluice/core/internal`, `@sluice/http` and `@sluice/fleet/internal`.
 
 const VALUES = `
   fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
   RateLimiter CombinedLimiter LimiterFactory SharedLimiter
   memoryStore redisStore recommendedRedisOptions recommendedClusterOptions storageKey
-  LimitType clientIp ManualClock systemClock subscribe hashKey readUsage logDenials
+  LimitType clientIp ManualClock systemClock subscribe hashKey
   SluiceError RateLimitExceededError RequestForbiddenError StoreUnavailableError StoreConfigurationError KeyResolutionError
   RateNotSetError LimiterClosedError
   isSluiceError isRateLimitExceededError isRequestForbiddenError isStoreUnavailableError isStoreConfigurationError
@@ -28,8 +28,7 @@ const TYPES = `
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
   CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
   ThresholdMessage
-  DenialLine DenialLogger LogDenialsOptions
-  KeyCount KeyUse LimiterUsageReport PolicyUse ProcessReport ResultCounts StoreUsage TopKeys UsageKeys UsageOptions UsageReport
+  KeyCount NotifyOptions StoreUsage Threshold TopKeys UsageKeys UsageOptions
   WarningCode WarningMessage
   Store StoreEvents StoreErrorEvent StoreHealth DegradedEvent RecoveredEvent
   Algorithm Rule Limit SharedKeys Decider StoreCaller Operation Call Part Answer PartAnswer RateChange StoredRate Clock ClientIpOptions`;

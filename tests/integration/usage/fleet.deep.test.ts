@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { hashKey, readUsage, redisStore } from '../../../packages/core/src/index.js';
+import { readUsage } from '@sluice/fleet';
+import { hashKey, redisStore } from '../../../packages/core/src/index.js';
 import { bundle } from '../../support/bundle.js';
 import { eventually } from '../../support/eventually.js';
 import { startRedisCluster } from '../../support/redis/redis-cluster.js';

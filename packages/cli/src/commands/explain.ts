@@ -1,4 +1,4 @@
-import type { FleetProcess, InspectedKey, InspectedPolicy } from '@sluice/core/operations';
+import type { FleetProcess, InspectedKey, InspectedPolicy } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';

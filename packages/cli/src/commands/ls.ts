@@ -1,4 +1,5 @@
-import { LAYOUT, lengthText } from '@sluice/core/operations';
+import { LAYOUT } from '@sluice/core/internal';
+import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
 import {
   type Fleet,

@@ -1,4 +1,4 @@
-import { lengthText } from '@sluice/core/operations';
+import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf } from '../fleet.js';
 import { isIn, pushedRules } from '../pushed-rules.js';

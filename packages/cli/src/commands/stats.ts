@@ -1,4 +1,5 @@
-import { lengthText, toMicros } from '@sluice/core/operations';
+import { toMicros } from '@sluice/core/internal';
+import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
 import { keyUseRows, rateRows, usageOf } from '../usage.js';
 import { count } from '../words.js';

@@ -1,11 +1,5 @@
-import { isStoreRefusal } from '@sluice/core/internal';
-import {
-  type DenialReport,
-  encodeKey,
-  followDenials,
-  hashStoredKey,
-  toMicros,
-} from '@sluice/core/operations';
+import { encodeKey, hashStoredKey, isStoreRefusal, toMicros } from '@sluice/core/internal';
+import { type DenialReport, followDenials } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { denialJson, denialLine, omittedLine } from '../denial-line.js';
@@ -28,8 +22,8 @@ export const tail: CommandDefinition = {
   summary: 'show denied calls as they come',
   description:
     'Shows the denied calls of all processes as they come, until Ctrl-C. Equal denials of a process within half a second are one line, ' +
-    'with their number. A process sends at most 100 lines each half second, and says how many denials it left out. Processes notice ' +
-    'within seconds that there is a reader. Exits with 1 if --for ends without a denial.',
+    'with their number. A process sends at most 100 lines each half second, and says how many denials it left out. Processes whose store ' +
+    'has the option denials notice within seconds that there is a reader. Exits with 1 if --for ends without a denial.',
   example: [
     'tail login',
     '14:03:05  login perMinute  ann@example.com  denied  passes at 14:04:00, in 55 s  cost 1  web-1:4711',
@@ -41,14 +35,23 @@ export const tail: CommandDefinition = {
     const owners = new Owners(context);
     const fleet = owners.read();
     const lines = new Lines(context, owners, fleet, filterOf(limiter, options.key), most);
-    const warned =
-      limiter === undefined ? undefined : fleet.then((read) => warnOfUnknown(context, read, limiter));
+    const warned = fleet.then((read) => {
+      warnOfSilence(context, read);
+      if (limiter !== undefined) warnOfUnknown(context, read, limiter);
+    });
     const timeIsUp = await followed(context, lines, ms);
     if (!timeIsUp) return 0;
     await Promise.all([warned, lines.ended]);
     return lines.written === 0 ? 1 : 0;
   },
 };
+
+/** Processes may begin to send later, so this is no error. */
+function warnOfSilence({ notes, store }: Context, { processes }: Fleet): void {
+  const others = processes.filter(({ process }) => process !== store.fleet?.process);
+  if (others.length === 0 || others.some(({ denials }) => denials)) return;
+  notes.say('No process sends its denials. Create their stores with redisStore({ url, denials: true }).');
+}
 
 /** Notes an unknown name, because nothing would be shown. It is not an error: the limiter can be published later. */
 function warnOfUnknown({ notes }: Context, { limiters }: Fleet, limiter: string): void {

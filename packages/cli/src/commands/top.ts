@@ -1,4 +1,4 @@
-import { lengthText } from '@sluice/core/operations';
+import { lengthText } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';

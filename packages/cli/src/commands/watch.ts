@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSluiceError } from '@sluice/core';
-import { toMicros } from '@sluice/core/operations';
+import { toMicros } from '@sluice/core/internal';
 import { CliError, cliErrorOf } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { fleetOf, type KnownLimiter, named, withKeys } from '../fleet.js';

@@ -1,4 +1,4 @@
-import { toMicros } from '@sluice/core/operations';
+import { toMicros } from '@sluice/core/internal';
 import type { CommandOption, Context } from '../command.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';

@@ -1,5 +1,5 @@
-import { type LimiterDefinition, NO_POLICIES } from '../fleet/definition.js';
-import { announce } from '../fleet/definitions.js';
+import { type LimiterDefinition, NO_POLICIES } from '../board/definition.js';
+import { announce } from '../board/definitions.js';
 import type { Store } from '../stores/store.js';
 import { LAYOUT, type Limits } from './limits.js';
 

@@ -3,7 +3,6 @@ import type { Decision } from '../decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
-import type { TopKeys } from '../usage/top-keys.js';
 import type { Admission } from './admission.js';
 import {
   type AcquireOptions,
@@ -18,6 +17,7 @@ import {
   type WaitOptions,
   waitOptions,
 } from './call-options.js';
+import type { TopKeys } from './observer.js';
 import { Reservation } from './reservation.js';
 
 /** What `schedule` passes to a task. */

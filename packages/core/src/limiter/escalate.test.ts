@@ -1,3 +1,4 @@
+import { inspectKey, openLimiter } from '@sluice/fleet';
 import fc from 'fast-check';
 import { farStore } from '../../../../tests/support/far-store.js';
 import { Messages } from '../../../../tests/support/messages.js';
@@ -12,7 +13,6 @@ import {
   memoryStore,
   RateLimiter,
 } from '../index.js';
-import { inspectKey, openLimiter } from '../operations/index.js';
 
 const once = fixedWindow({ limit: 1, window: '300d' });
 const escalate = { after: 3, within: '1h', block: ['1m', '10m', '1d'], forgive: '1d' } as const;

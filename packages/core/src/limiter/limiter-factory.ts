@@ -1,9 +1,9 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
+import type { CallCost, LimiterDefinition } from '../board/definition.js';
 import type { Decider } from '../call/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import { LimiterClosedError } from '../errors.js';
-import type { CallCost, LimiterDefinition } from '../fleet/definition.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
@@ -11,7 +11,7 @@ import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { announcePool, type PoolKind } from './announced.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
-import type { NotifyOptions } from './notify-options.js';
+import type { NotifyOptions } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** Options of a `LimiterFactory`: the options of a `RateLimiter`, without its name and policies. */

@@ -6,7 +6,7 @@ import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-po
 import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import type { Store } from '../stores/store.js';
 import { Limits } from './limits.js';
-import type { NotifyOptions } from './notify-options.js';
+import type { NotifyOptions } from './observer.js';
 import { checkWaiting } from './waiting/booking-rules.js';
 
 /** Everything about a limiter but its policies. */

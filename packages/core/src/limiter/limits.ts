@@ -1,9 +1,9 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
+import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import { KeyCall, type Operation } from '../call/call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import type { Escalation } from '../engine/escalation.js';
-import type { CallCost, DefinitionKind, LimiterDefinition } from '../fleet/definition.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkOptions } from '../options.js';
@@ -13,7 +13,8 @@ import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
-import { checkThresholds, type NotifyOptions, readNotify } from './notify-options.js';
+import { checkWindows, readNotify } from './observe.js';
+import type { NotifyOptions } from './observer.js';
 import { overrideOf } from './override.js';
 import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
@@ -68,7 +69,7 @@ export class Limits {
     this.keyPrefix = keyPrefix;
     this.escalate = escalate;
     const where = `RateLimiter '${limiter}'`;
-    const levels = readNotify(where, notify, this.names, several);
+    const levelsOf = readNotify(where, notify, this.names, several);
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
@@ -81,9 +82,10 @@ export class Limits {
       const fallback = { choose: failure.choose, limit: local };
       const pools = prefetch && new PermitPools(prefetch);
       const notices = `${keyPrefix}:${LAYOUT}:notify:${id}:${open}`;
-      const thresholds = { limiter, policy: name, prefix: notices, suffix, levels: levels.get(name) };
-      const notified = checkThresholds(where, thresholds, rule.algorithm);
-      const base = { name, policy: name, rule, prefix, suffix, fallback, notify: notified };
+      const levels = levelsOf.get(name);
+      const thresholds = levels && { limiter, policy: name, prefix: notices, suffix, levels };
+      if (levels !== undefined) checkWindows(where, name, rule.algorithm);
+      const base = { name, policy: name, rule, prefix, suffix, fallback, notify: thresholds };
       const plain = { ...base, prefetch: pools, waiting: new BookingRules(own, waiting) };
       if (escalation === undefined) return plain;
       return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);

@@ -1,7 +1,7 @@
-import type { Answer } from '../call/call.js';
+import type { Answer, Decider } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import type { PolicyParts } from '../pipeline/policy-limit.js';
-import type { TopKeys } from '../usage/top-keys.js';
+import type { Store } from '../stores/store.js';
 
 /**
  * What a limiter reports its calls to. `Admission` has at most one: none unless its store has the option `usage`, or a policy has thresholds.
@@ -21,6 +21,64 @@ export interface CallObserver {
   failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void;
   /** Permits were taken without a decision, as a penalty. */
   charged(call: PolicyParts, answer: Answer): void;
-  /** Of what counts calls. */
+  /** Of an observer that counts calls. */
   topKeys?(): TopKeys;
+}
+
+/** A key of a list. Its true count lies in `[count - error, count]`. */
+export interface KeyCount {
+  /** As it is stored, or its `hashKey`: at most 128 characters, and none that a terminal or a log line would interpret. */
+  readonly key: string;
+  /** Whose key it is: the member of a `CombinedLimiter`; in the limiter `(other)` the limiter, and then the member. */
+  readonly scope?: string;
+  readonly count: number;
+  /** At most a 256th of all that was counted in the list. */
+  readonly error: number;
+}
+
+/** The keys of a limiter that were denied most, and that took most; at most 256 each, the heaviest first. */
+export interface TopKeys {
+  /** By denied calls. */
+  readonly denied: readonly KeyCount[];
+  /** By calls in shadow mode, such as `dryRun`, that would have been denied. */
+  readonly shadowDenied: readonly KeyCount[];
+  /** By the permits that allowed calls took. A reservation counts its estimate, and refunds are not subtracted. */
+  readonly costly: readonly KeyCount[];
+  /** A key that is not in a list has at most this count there. */
+  readonly unlisted: { readonly denied: number; readonly shadowDenied: number; readonly costly: number };
+  /** How far back the counts go, ms: up to 15 minutes. */
+  readonly span: number;
+}
+
+/** A part of the limit: `'80%'`, `'100%'`, `'99.5%'`. */
+export type Threshold = `${number}%`;
+
+/** Thresholds of the only policy; of several policies by their names. */
+export type NotifyOptions = readonly Threshold[] | Readonly<Record<string, readonly Threshold[]>>;
+
+/** A limiter that may be observed. */
+export interface ObservedLimiter {
+  readonly name: string;
+  readonly decider: Decider;
+  /** Whose keys it counts: its own; the keys of each member of a combination; none, if all calls have the same one. */
+  readonly keys: 'own' | 'members' | 'none';
+  /** Of a combination: the names of its limiters, by their names in it. */
+  readonly members?: ReadonlyMap<string, string> | undefined;
+  /** Has a policy thresholds to report? */
+  readonly notifies: boolean;
+}
+
+/** What limiters use of `@sluice/fleet`. */
+export interface LimiterWatching {
+  observe(store: Store, limiter: ObservedLimiter): CallObserver;
+  /**
+   * The levels of each policy that has thresholds, by its name.
+   * @throws TypeError, RangeError for invalid thresholds
+   */
+  readNotify(
+    where: string,
+    notify: NotifyOptions,
+    names: readonly string[],
+    several: boolean,
+  ): ReadonlyMap<string, readonly number[]>;
 }

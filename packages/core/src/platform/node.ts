@@ -17,8 +17,8 @@ export const performance: timing.Performance = timing.performance;
 
 export { process };
 
-/** A package that few programs need: it loads when it is first used. */
-export const { jsonPath } = lazy;
+/** Packages that few programs need: they load when they are first used. */
+export const { fleet, jsonPath } = lazy;
 export const ioredis = () => import('ioredis');
 
 /** Why `redisStore` cannot work here. */

@@ -1,11 +1,11 @@
 import { randomUUID } from '#platform';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
+import { NO_POLICIES } from '../board/definition.js';
+import { announce } from '../board/definitions.js';
 import { KeyCall } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
-import { NO_POLICIES } from '../fleet/definition.js';
-import { announce } from '../fleet/definitions.js';
 import { Admission } from '../limiter/admission.js';
 import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
 import { checkStore } from '../limiter/limiter-options.js';

@@ -1,12 +1,12 @@
 import type { Script } from '../algorithms/algorithm.js';
+import type { FleetBoard } from '../board/board.js';
+import type { StoreUsage } from '../board/watching.js';
 import type { Answer, Call, Decider, Part } from '../call/call.js';
 import type { Departure } from '../call/deadlines.js';
 import type { PendingCall } from '../call/pending-call.js';
 import { type Entry, expiryOf } from '../engine/entry.js';
-import type { FleetBoard } from '../fleet/board.js';
 import type { StoreHealth } from '../health/store-health.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import type { StoreUsage } from '../usage/store-usage.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
 
 /** The caller of a store. */

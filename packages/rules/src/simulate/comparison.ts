@@ -1,4 +1,4 @@
-import { SpaceSaving } from '@sluice/core/internal';
+import { SpaceSaving } from '@sluice/fleet/internal';
 import type { MatchedRule } from '../rule-set.js';
 import { boundedKey } from './figures/key-uses.js';
 import { heaviestOf } from './figures/rule-figures.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '@sluice/core/internal';
+import { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '@sluice/fleet/internal';
 import type { RuleSet } from '../rule-set.js';
 
 /** A version of rules that was pushed to Redis. */

@@ -1,4 +1,4 @@
-import { LAYOUT } from '@sluice/core/operations';
+import { LAYOUT } from '@sluice/core/internal';
 import { nodeCheck } from '../check.js';
 import type { DoctorNode } from '../node.js';
 

@@ -1,4 +1,5 @@
-import { type FleetNote, readDefinitions } from '@sluice/core/operations';
+import type { FleetNote } from '@sluice/core/internal';
+import { readDefinitions } from '@sluice/fleet';
 import { deploymentCheck } from '../check.js';
 import { type DoctorNode, NoAnswerError, type Reply } from '../node.js';
 import { messageOf } from '../refusal.js';

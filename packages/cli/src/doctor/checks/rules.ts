@@ -1,4 +1,4 @@
-import { readDefinitions } from '@sluice/core/operations';
+import { readDefinitions } from '@sluice/fleet';
 import { deploymentCheck } from '../check.js';
 import { notesOn } from './processes.js';
 

@@ -1,4 +1,4 @@
-import { redisScripts } from '@sluice/core/operations';
+import { redisScripts } from '@sluice/core/internal';
 import { nodeCheck } from '../check.js';
 
 const MANY = 500;

@@ -1,3 +1,5 @@
+import { MemoryBoard } from '../../board/memory-board.js';
+import { type StoreUsage, usageOf } from '../../board/watching.js';
 import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
@@ -5,9 +7,6 @@ import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
-import { DenialFeed } from '../../fleet/denial-feed.js';
-import { MemoryBoard } from '../../fleet/memory-board.js';
-import { StoreUsage } from '../../usage/store-usage.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import { keptAt, type Store, type StoredKey } from '../store.js';
 import { claimsOf } from './claims.js';
@@ -39,7 +38,6 @@ export class MemoryStore implements Store {
   readonly clock: Clock;
   readonly fleet: MemoryBoard;
   readonly usage: StoreUsage | undefined;
-  readonly #feed: DenialFeed;
   readonly #maxKeys: number;
   #table: Table;
   readonly #rates = new SharedRates();
@@ -54,8 +52,7 @@ export class MemoryStore implements Store {
     this.clock = clock;
     this.#sweeper = new Sweeper(clock, (now) => this.#sweep(now));
     this.fleet = new MemoryBoard(clock, definitions);
-    this.usage = StoreUsage.of('memoryStore', usage, this.fleet);
-    this.#feed = new DenialFeed(this);
+    this.usage = usageOf('memoryStore', usage, this.fleet);
   }
 
   /** Number of keys stored now. */
@@ -161,7 +158,6 @@ export class MemoryStore implements Store {
     this.#sweeper.end();
     this.usage?.close();
     this.fleet.close();
-    this.#feed.close();
     this.#table = new Table(this.#maxKeys);
     this.#rates.clear();
     this.#listeners.clear();

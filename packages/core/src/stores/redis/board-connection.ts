@@ -1,7 +1,7 @@
 import type { Script } from '../../algorithms/algorithm.js';
+import { boardScript } from '../../board/board.script.js';
+import type { BoardConnection, ChannelSubscriber } from '../../board/redis-board.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import { boardScript } from '../../fleet/board.script.js';
-import type { BoardConnection, ChannelSubscriber } from '../../fleet/redis-board.js';
 import { ChannelSubscription } from './channel-subscription.js';
 import { type RedisClient, runScript, within } from './client.js';
 import { isMistake, tooLate } from './errors.js';

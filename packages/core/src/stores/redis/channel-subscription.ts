@@ -1,6 +1,6 @@
+import type { ChannelSubscriber } from '../../board/redis-board.js';
 import { unref } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import type { ChannelSubscriber } from '../../fleet/redis-board.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
 import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, within } from './client.js';

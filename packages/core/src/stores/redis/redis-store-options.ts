@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { UsageOptions } from '../../board/watching.js';
 import { checkBoolean, checkOptions, describe } from '../../options.js';
-import { checkUsage, type UsageOptions } from '../../usage/usage-options.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 
@@ -15,8 +15,7 @@ export interface RedisAddress {
 interface CommonOptions {
   /**
    * Publish the limiters of this process in Redis, so that the command `sluice` knows them by name? Default `true`. Off the request path:
-   * one small key for each process, from its first decision on, each minute. Also publishes the denials of this process while `sluice tail`
-   * or a live page is open.
+   * one small key for each process, from its first decision on, each minute.
    */
   readonly definitions?: boolean;
   /**
@@ -24,6 +23,11 @@ interface CommonOptions {
    * `readUsage(store)`. Default `false`.
    */
   readonly usage?: boolean | UsageOptions | undefined;
+  /**
+   * Sends the denials of this process to `sluice tail` and the live page, while one of them is open. Every two seconds the process asks Redis
+   * whether there is a reader, and every ten seconds without calls. Needs `definitions`. Default `false`.
+   */
+  readonly denials?: boolean | undefined;
 }
 
 /** Options of the store's own client. */
@@ -79,7 +83,7 @@ export type RedisStoreOptions =
 /** Servers for which the store creates its own client. */
 export type OwnServer = Exclude<RedisStoreOptions, RedisClientOptions>;
 
-const COMMON = ['definitions', 'usage'];
+const COMMON = ['definitions', 'usage', 'denials'];
 const OWN_CLIENT = ['username', 'password', 'tls', 'options', ...COMMON];
 const ACCEPTED: Readonly<Record<string, readonly string[]>> = {
   url: ['url', ...OWN_CLIENT],
@@ -123,7 +127,7 @@ export function checkStoreOptions(options: RedisStoreOptions): RedisStoreOptions
     );
   checkOptions('redisStore', options, ACCEPTED[given[0]!]!);
   checkBoolean('redisStore: definitions', options.definitions ?? true);
-  checkUsage('redisStore', options.usage);
+  checkBoolean('redisStore: denials', options.denials ?? false);
   if ('client' in options) return options;
   if ('url' in options) checkUrl(options.url);
   if ('sentinels' in options) {

@@ -1,5 +1,7 @@
 import { noRedis } from '#platform';
 import type { Script } from '../../algorithms/algorithm.js';
+import { RedisBoard } from '../../board/redis-board.js';
+import { type StoreUsage, type StoreWatching, usageOf } from '../../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
 import type { Departure } from '../../call/deadlines.js';
 import { directCall, type PendingCall } from '../../call/pending-call.js';
@@ -8,11 +10,9 @@ import { decideScript } from '../../engine/decide.script.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { storedKey } from '../../engine/stored-entry.js';
 import { StoreConfigurationError } from '../../errors.js';
-import { DenialFeed } from '../../fleet/denial-feed.js';
-import { RedisBoard } from '../../fleet/redis-board.js';
 import { StoreHealth } from '../../health/store-health.js';
+import { loadFleet } from '../../load-fleet.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
-import { StoreUsage } from '../../usage/store-usage.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
@@ -58,22 +58,17 @@ export class RedisStore implements Store {
   readonly #batches: Batches;
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
-  readonly #feed: DenialFeed;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
-    this.#sender = new Sender(this, this.#session, () => this.#feed.start());
+    this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
     this.#batches = new Batches(this.clock, this.#sender.sendAll);
-    const { definitions = true, usage } = redis as Partial<RedisStoreOptions>;
+    const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
     const run: RunKey = (script, key, args) =>
       this.#sender.runKey(script, key, () => ({ keys: [key], args }));
     this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, run), definitions);
-    this.usage = StoreUsage.of('redisStore', usage, this.fleet);
-    this.#feed = new DenialFeed(this, () => {
-      const { used } = this.#sender;
-      this.#sender.used = false;
-      return used;
-    });
+    this.usage = usageOf('redisStore', usage, this.fleet);
+    if (denials) this.#sendDenials();
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
@@ -107,6 +102,14 @@ export class RedisStore implements Store {
 
   expect(deadline?: number): void {
     this.#session.own?.expect(deadline);
+  }
+
+  #sendDenials(): void {
+    loadFleet<StoreWatching>('redisStore: denials').sendDenials(this, () => {
+      const { used } = this.#sender;
+      this.#sender.used = false;
+      return used;
+    });
   }
 
   /** @internal Decides calls, in order, in one script call. In a cluster their keys must share a slot. `now` replaces the server's clock. */
@@ -179,7 +182,6 @@ export class RedisStore implements Store {
     this.health.end();
     this.usage?.close();
     this.fleet.close();
-    this.#feed.close();
     this.#releases.close();
     this.#session.close();
   }

@@ -1,7 +1,7 @@
 import type { Script } from '../../algorithms/algorithm.js';
+import { boardScript } from '../../board/board.script.js';
+import { sharedTextScript } from '../../board/shared-text.script.js';
 import { decideScript } from '../../engine/decide.script.js';
-import { boardScript } from '../../fleet/board.script.js';
-import { sharedTextScript } from '../../fleet/shared-text.script.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import { sharedRateScript } from '../shared-rate.script.js';

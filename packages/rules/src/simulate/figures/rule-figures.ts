@@ -1,5 +1,5 @@
 import type { LimiterPolicies, Policy, PolicyDecision } from '@sluice/core';
-import { SpaceSaving } from '@sluice/core/internal';
+import { SpaceSaving } from '@sluice/fleet/internal';
 import type { Rule } from '../../compile/rule.js';
 import type { MatchedRule } from '../../rule-set.js';
 import type { HitKey, LimitReport, RuleReport } from '../report.js';

@@ -1,0 +1,63 @@
+import { randomUUID } from '#platform';
+import type { Follower, Followers } from './followers.js';
+
+/** `definitions`: the limiters of a process. `usage`: its decisions, and the keys that were denied most. */
+export type FleetKind = 'definitions' | 'usage';
+
+/** The text of one process. */
+export interface FleetNote {
+  readonly process: string;
+  /** ms since it was published, by the store's clock. */
+  readonly age: number;
+  readonly text: string;
+  /** Why the text was not read: then it is empty. */
+  readonly problem?: string | undefined;
+}
+
+/** Sends the denials of a process to readers. */
+export interface DenialFeed {
+  /** Does it look for readers in other processes? */
+  readonly sends: boolean;
+  /** The store has answered: from now on it looks for readers in other processes. */
+  start(): void;
+  close(): void;
+}
+
+/** The most bytes of a text that is read: longer ones are not even transferred. Processes publish shorter ones. */
+export const MOST_BYTES = 1_000_000;
+
+/**
+ * The notice board of all processes that use a store: each publishes one short text of each kind, off the request path. No decision waits
+ * for it or fails with it.
+ */
+export interface FleetBoard {
+  /** Random id of this store object. */
+  readonly process: string;
+  /** Does this process publish its limiters? */
+  readonly announces: boolean;
+  /** Was the store closed? Then nothing is published any more. */
+  readonly closed: boolean;
+  /**
+   * Replaces the text of this process; it expires after `ttl` ms. Connects nothing and queues nothing: resolves to false if the text was
+   * not stored, because the store was not used yet, or is out, closed, or refuses it. Never rejects.
+   */
+  publish(kind: FleetKind, text: string, ttl: number): Promise<boolean>;
+  /**
+   * The texts of all processes that have not expired, the latest first. Connects if necessary.
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  read(kind: FleetKind): Promise<readonly FleetNote[]>;
+  /** Those of this process. */
+  readonly followers: Followers;
+  /** Sends the denials of this process to followers, once something needs it. Closes with the board. */
+  feed: DenialFeed | undefined;
+  /**
+   * Sends a text to all followers, in this and other processes; an empty one only asks whether there are any. Nothing is kept for later.
+   * Resolves to whether anyone follows; to false if it could not be sent. Never rejects.
+   */
+  broadcast(text: string): Promise<boolean>;
+  /** Receives what the processes broadcast from now on, also while the store is out now. Returns a function that ends it. */
+  follow(follower: Follower): () => void;
+}
+
+export const newProcess = (): string => randomUUID();

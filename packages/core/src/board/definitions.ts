@@ -1,0 +1,125 @@
+import { process } from '#platform';
+import { getOrCreate } from '../get-or-create.js';
+import { VERSION } from '../version.js';
+import { type FleetBoard, MOST_BYTES } from './board.js';
+import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from './definition.js';
+import { publishedHost } from './published-host.js';
+import { Publisher } from './publisher.js';
+
+const TIMES = { soon: 1_000, every: 60_000, ttl: 180_000 };
+/** The most limiters that a process publishes. */
+const MOST = 200;
+/** The most bytes that their texts have together. */
+const MOST_BYTES_OF_LIMITERS = 0.9 * MOST_BYTES;
+
+const publishers = new WeakMap<FleetBoard, DefinitionPublisher>();
+
+/**
+ * Makes a limiter known to the other processes of its store, soon after its first decision.
+ * @param id limiters of one id are published once
+ * @param describe called when it is published
+ * @returns a function that ends it
+ */
+export function announce(
+  board: FleetBoard | undefined,
+  layout: string,
+  id: string,
+  describe: () => LimiterDefinition,
+): () => void {
+  if (board?.announces !== true || board.closed) return () => {};
+  return getOrCreate(publishers, board, () => new DefinitionPublisher(board, layout)).add(id, describe);
+}
+
+/**
+ * Makes the rules of a document known to the other processes of a store.
+ * @param describe called when they are published
+ * @returns functions to call when they have changed, and at their end
+ */
+export function announceRules(
+  board: FleetBoard | undefined,
+  layout: string,
+  describe: () => RulesDefinition,
+): { changed(): void; end(): void } {
+  if (board?.announces !== true || board.closed) return { changed() {}, end() {} };
+  return getOrCreate(publishers, board, () => new DefinitionPublisher(board, layout)).addRules(describe);
+}
+
+class DefinitionPublisher {
+  /** In the order of their first limiters. */
+  readonly #known = new Map<string, { readonly describe: () => LimiterDefinition; limiters: number }>();
+  readonly #rules = new Set<() => RulesDefinition>();
+  readonly #publisher: Publisher;
+  readonly #layout: string;
+  readonly #board: FleetBoard;
+  #omitted = 0;
+
+  constructor(board: FleetBoard, layout: string) {
+    this.#layout = layout;
+    this.#board = board;
+    this.#publisher = new Publisher(board, 'definitions', TIMES, () => this.#text());
+  }
+
+  add(id: string, describe: () => LimiterDefinition): () => void {
+    const known = this.#known.get(id);
+    if (known === undefined && this.#known.size >= MOST) return this.#omit();
+    const use = known ?? { describe, limiters: 0 };
+    use.limiters += 1;
+    if (known === undefined) {
+      this.#known.set(id, use);
+      this.#publisher.changed();
+    }
+    return once(() => {
+      use.limiters -= 1;
+      if (use.limiters > 0) return;
+      this.#known.delete(id);
+      this.#publisher.changed();
+    });
+  }
+
+  addRules(describe: () => RulesDefinition): { changed(): void; end(): void } {
+    this.#rules.add(describe);
+    const changed = () => this.#publisher.changed();
+    changed();
+    const end = () => {
+      this.#rules.delete(describe);
+      changed();
+    };
+    return { changed, end };
+  }
+
+  #omit(): () => void {
+    this.#omitted += 1;
+    return once(() => {
+      this.#omitted -= 1;
+    });
+  }
+
+  #text(): string {
+    const limiters: LimiterDefinition[] = [];
+    let bytes = 0;
+    for (const { describe } of this.#known.values()) {
+      const limiter = describe();
+      bytes += Buffer.byteLength(JSON.stringify(limiter));
+      if (bytes <= MOST_BYTES_OF_LIMITERS) limiters.push(limiter);
+    }
+    const definitions: ProcessDefinitions = {
+      version: VERSION,
+      layout: this.#layout,
+      host: publishedHost(),
+      pid: process.pid,
+      limiters,
+      omitted: this.#omitted + this.#known.size - limiters.length,
+      rules: this.#rules.size === 0 ? undefined : [...this.#rules].map((describe) => describe()),
+      denials: this.#board.feed?.sends || undefined,
+    };
+    return JSON.stringify(definitions);
+  }
+}
+
+function once(end: () => void): () => void {
+  let ended = false;
+  return () => {
+    if (!ended) end();
+    ended = true;
+  };
+}

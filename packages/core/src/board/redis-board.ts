@@ -1,0 +1,143 @@
+import { performance } from '#platform';
+import type { Script } from '../algorithms/algorithm.js';
+import { systemClock } from '../clock.js';
+import {
+  type DenialFeed,
+  type FleetBoard,
+  type FleetKind,
+  type FleetNote,
+  MOST_BYTES,
+  newProcess,
+} from './board.js';
+import { boardScript } from './board.script.js';
+import { type Follower, Followers } from './followers.js';
+
+/** How a board reaches its server. */
+export interface BoardConnection {
+  /** Runs a script with one key if there is a connection for it. @returns its reply; undefined if it did not run */
+  runNow(script: Script, key: string, args: readonly string[]): Promise<unknown>;
+  /** Runs it, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
+  run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
+  /** Is it no outage but a refusal, which would come again? Then it reports it: decisions need other rights, and may all pass. */
+  reportRefusal(error: unknown): boolean;
+  /** Subscribes to a channel on the node that a key of its name is on, again whenever that is lost. @returns a function that ends it */
+  subscribe(channel: string, subscriber: ChannelSubscriber): () => void;
+}
+
+export interface ChannelSubscriber extends Omit<Follower, 'received'> {
+  message(text: string): void;
+}
+
+/** ms until a server that refused a text is asked again: each refusal is a line in its log. */
+const REFUSAL_PAUSE = 600_000;
+
+/** The board of a Redis: one key for each text, and one for the index of a kind. */
+export class RedisBoard implements FleetBoard {
+  readonly process = newProcess();
+  readonly #connection: BoardConnection;
+  closed = false;
+  readonly followers = new Followers();
+  feed: DenialFeed | undefined;
+  readonly #refusedAt = { publish: Number.NEGATIVE_INFINITY, broadcast: Number.NEGATIVE_INFINITY };
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(
+    connection: BoardConnection,
+    readonly announces: boolean,
+  ) {
+    this.#connection = connection;
+  }
+
+  async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
+    const { process } = this;
+    const written = await this.#now('publish', keyOf(kind, process), ['write', text, String(ttl)]);
+    if (written === undefined) return false;
+    return (await this.#now('publish', keyOf(kind, INDEX), ['enter', process, String(ttl)])) !== undefined;
+  }
+
+  async broadcast(text: string): Promise<boolean> {
+    const { process, followers, announces } = this;
+    if (text !== '') followers.received({ process, time: Math.floor(systemClock.now() / 1000), text });
+    const sent = text === '' ? '' : `${process} ${text}`;
+    const receivers = announces ? await this.#now('broadcast', CHANNEL, ['broadcast', sent]) : 0;
+    return followers.any || Number(String(receivers ?? 0)) > 0;
+  }
+
+  follow(follower: Follower): () => void {
+    if (this.closed) return () => {};
+    const remove = this.followers.add(follower);
+    this.#unsubscribe ??= this.#connection.subscribe(CHANNEL, {
+      message: (text) => this.#received(text),
+      lost: (error) => this.followers.lost(error),
+      resumed: () => this.followers.resumed(),
+    });
+    return () => {
+      remove();
+      if (!this.followers.any) this.#endSubscription();
+    };
+  }
+
+  async read(kind: FleetKind): Promise<readonly FleetNote[]> {
+    const reply = await this.#connection.run(boardScript, keyOf(kind, INDEX), [
+      'list',
+      String(MOST_PROCESSES),
+    ]);
+    const [problem, ...listed] = (reply as unknown[]).map(String) as [string, ...string[]];
+    const notes = listed.flatMap((process, i) =>
+      i % 2 === 0 ? [this.#note(kind, process, Number(listed[i + 1]))] : [],
+    );
+    if (problem !== '') notes.push(Promise.resolve(refused(INDEX, problem)));
+    return (await Promise.all(notes)).filter((note) => note.text !== '' || note.problem !== undefined);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.feed?.close();
+    this.followers.clear();
+    this.#endSubscription();
+  }
+
+  #endSubscription(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  /** This process has received its own broadcast already. */
+  #received(message: string): void {
+    const [, time, process, text] = /^(\d{1,15}) ([\w-]{1,64}) (.+)$/s.exec(message) ?? [];
+    if (process === undefined || process === this.process) return;
+    this.followers.received({ process, time: Number(time), text: text! });
+  }
+
+  /** @returns undefined if it did not run */
+  async #now(what: 'publish' | 'broadcast', key: string, args: readonly string[]): Promise<unknown> {
+    if (this.closed || performance.now() - this.#refusedAt[what] < REFUSAL_PAUSE) return undefined;
+    try {
+      return await this.#connection.runNow(boardScript, key, args);
+    } catch (error) {
+      // Decisions report outages.
+      if (!this.closed && this.#connection.reportRefusal(error)) this.#refusedAt[what] = performance.now();
+      return undefined;
+    }
+  }
+
+  async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
+    if (!PROCESS.test(process) || !Number.isFinite(age))
+      return refused(process, 'its entry in the index cannot be read');
+    const reply = await this.#connection.run(boardScript, keyOf(kind, process), ['read', String(MOST_BYTES)]);
+    return Array.isArray(reply) ? refused(process, String(reply)) : { process, age, text: String(reply) };
+  }
+}
+
+const refused = (process: string, problem: string): FleetNote => ({ process, age: 0, text: '', problem });
+
+const INDEX = 'index';
+/** Others would be another key. */
+const PROCESS = /^[\w-]{1,64}$/;
+/** The most processes that are read: the latest ones. */
+const MOST_PROCESSES = 10_000;
+/** What processes broadcast to their followers. */
+const CHANNEL = 'sluice:v2:fleet:denials';
+
+/** Braces make the hash tag: in a cluster the texts are spread over the nodes. */
+const keyOf = (kind: FleetKind, whose: string): string => `sluice:v2:fleet:${kind}:{${whose}}`;

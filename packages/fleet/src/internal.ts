@@ -1,0 +1,20 @@
+// What core loads for the options `usage`, `notify` and `denials`, and what our own tools share. Not public API: it may change with any release.
+import type { StoreWatching } from '@sluice/core/internal';
+import { DenialFeed } from './denials/denial-feed.js';
+import { observe } from './observe.js';
+import { readNotify } from './thresholds/notify-options.js';
+import { StoreUsage } from './usage/store-usage.js';
+import { checkUsage } from './usage/usage-options.js';
+
+export { observe, readNotify };
+
+export const openUsage: StoreWatching['openUsage'] = (where, option, board) => {
+  const { keys, keyUse } = checkUsage(where, option);
+  return new StoreUsage(keys, board, keyUse);
+};
+
+export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => DenialFeed.of(source, wasUsed);
+
+export { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from './checked-text.js';
+export { SpaceSaving } from './usage/space-saving.js';
+export { OTHER_LIMITERS } from './usage/usage-summary.js';

@@ -1,0 +1,91 @@
+import {
+  type Answer,
+  type Decision,
+  isRateLimitExceededError,
+  isStoreUnavailableError,
+  type TopKeys,
+} from '@sluice/core';
+import type { CallObserver, ObservedLimiter, PolicyPart, PolicyParts } from '@sluice/core/internal';
+import { CallCounter } from './call-counter.js';
+import type { StoreUsage } from './store-usage.js';
+
+const NO_MEMBERS: ReadonlyMap<string, string> = new Map();
+
+/** Counts the calls of a limiter in the usage of its store. */
+export class CallUsage implements CallObserver {
+  readonly #counter: CallCounter;
+  readonly #keys: ObservedLimiter['keys'];
+  /** Of a combination: the counters of its limiters, by their names in it. */
+  readonly #members: ReadonlyMap<string, CallCounter>;
+
+  constructor(usage: StoreUsage, { name, keys, members = NO_MEMBERS }: ObservedLimiter) {
+    this.#counter = new CallCounter(usage, name);
+    this.#keys = keys;
+    // A call counts once under a name.
+    const names = [name, ...members.values()];
+    const single = [...members].filter(([, one]) => names.indexOf(one) === names.lastIndexOf(one));
+    this.#members = new Map(single.map(([member, one]) => [member, new CallCounter(usage, one)]));
+  }
+
+  topKeys(): TopKeys {
+    return this.#counter.topKeys();
+  }
+
+  decided({ parts }: PolicyParts, decision: Decision, _: Answer | undefined, shadow: boolean): void {
+    const { allowed, policy } = decision;
+    this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
+    if (this.#keys === 'none') return;
+    if (this.#counter.store.keyUse) this.#used(parts, decision, shadow);
+    if (allowed) this.#took(parts, shadow);
+    else {
+      const denying = parts.find(({ limit }) => limit.name === policy)!;
+      this.#counter.denied(this.#keyOf(denying), shadow);
+      this.#members.get(denying.limit.policy)?.count('denied', shadow);
+    }
+  }
+
+  failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void {
+    const denial =
+      isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.decision : undefined;
+    if (denial !== undefined) this.decided(call, denial, undefined, shadow);
+    else this.#counter.count(canceled ? 'canceled' : 'error', shadow);
+  }
+
+  /** Penalties are no calls. */
+  charged(): void {}
+
+  /**
+   * The policies of one limiter have one key, and may have several costs: the largest counts. Of a denied call, only the limiter that
+   * denied it counts one.
+   */
+  #took(parts: readonly PolicyPart[], shadow: boolean): void {
+    for (let i = 0; i < parts.length; ) {
+      const part = parts[i]!;
+      const key = this.#keyOf(part);
+      let { cost } = part;
+      this.#members.get(part.limit.policy)?.count('allowed', shadow);
+      for (i += 1; i < parts.length && this.#keyOf(parts[i]!) === key; i += 1)
+        cost = Math.max(cost, parts[i]!.cost);
+      this.#counter.took(key, cost);
+    }
+  }
+
+  /** The policies of a denied call are there, too: a request that one rule denied met the others. */
+  #used(parts: readonly PolicyPart[], { policies }: Decision, shadow: boolean): void {
+    for (let i = 0; i < parts.length; i += 1) {
+      const { key, limit } = parts[i]!;
+      const { limit: most, remaining } = policies[i]!;
+      const share = most > 0 ? Math.min(1, Math.max(0, (most - remaining) / most)) : 1;
+      if (this.#keys === 'members') {
+        const { policy: member, name } = limit;
+        this.#members.get(member)?.used(key, name.slice(member.length + 1), share, shadow);
+      } else {
+        this.#counter.used(key, limit.name === this.#counter.limiter ? '' : limit.name, share, shadow);
+      }
+    }
+  }
+
+  #keyOf({ limit, key }: PolicyPart): string {
+    return this.#keys === 'members' ? `${limit.policy} ${key}` : key;
+  }
+}

@@ -1,0 +1,189 @@
+import type { StoreUsage, TopKeys, UsageKeys } from '@sluice/core';
+import { describe, type FleetBoard } from '@sluice/core/internal';
+import { type LeftOut, readNotes } from '../definitions/read-notes.js';
+import { hashCounted } from './counted-key.js';
+import { mergeSamples } from './key-sample.js';
+import { type KeyUse, keyUseOf } from './key-use.js';
+import { mergeSummaries } from './merge.js';
+import { type ProcessUsage, parseUsage } from './parse-usage.js';
+import { RESULTS, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
+import type { Summary } from './summary.js';
+import { topKeys } from './top-keys.js';
+import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
+
+/** One limiter in all processes of a store. */
+export interface LimiterUsageReport extends TopKeys {
+  /** Its name; `(other)` for the limiters above 50 of a process. */
+  readonly limiter: string;
+  /** Calls by result in each slot of 10 s: 15 minutes, the newest slot last. The newest slot is not complete. */
+  readonly decisions: ResultCounts;
+  /** The same for calls in shadow mode, such as `dryRun`. */
+  readonly shadowDecisions: ResultCounts;
+  /**
+   * How many keys it decided in the last `span`, and how much of its limits they used. Undefined without `usage: { keyUse: true }`, and without
+   * a call. Of a `CombinedLimiter`, its members have it.
+   */
+  readonly keyUse: KeyUse | undefined;
+  /** The same for calls in shadow mode. */
+  readonly shadowKeyUse: KeyUse | undefined;
+}
+
+/** A process that has told its counts in the last 15 minutes. */
+export interface ProcessReport {
+  /** Random id of its store object. */
+  readonly process: string;
+  /** Its version of this package. */
+  readonly version: string;
+  readonly host: string;
+  readonly pid: number;
+  /** ms since it told its counts, by the store's clock; above 20,000 it has ended, is idle, or has no connection. */
+  readonly age: number;
+}
+
+/** What the limiters of a store did in all processes in the last 15 minutes. */
+export interface UsageReport {
+  /** By name. */
+  readonly limiters: readonly LimiterUsageReport[];
+  /** Those that have told their counts; a process without calls is not among them. */
+  readonly processes: readonly ProcessReport[];
+  /** Texts that this version cannot read, and why. They are not in the counts. */
+  readonly refused: readonly LeftOut[];
+  /** `'hash'` if one process hashes its keys. */
+  readonly keys: UsageKeys;
+}
+
+/** What `readUsage` needs of a store. */
+interface UsageSource {
+  readonly name: string;
+  readonly fleet?: FleetBoard | undefined;
+  readonly usage?: StoreUsage | undefined;
+}
+
+/** A process, and when it told its counts. */
+interface Told extends ProcessUsage {
+  readonly age: number;
+}
+
+/**
+ * Merges what all processes of a store counted. The store of the reader needs no option `usage`.
+ * @throws TypeError if the store cannot be shared; StoreUnavailableError, StoreConfigurationError
+ */
+export async function readUsage(store: UsageSource): Promise<UsageReport> {
+  if (store?.fleet === undefined) {
+    throw new TypeError(
+      `readUsage: the store must be memoryStore() or redisStore(…), not ${describe(store)}`,
+    );
+  }
+  await store.usage?.publish(); // this process's counts up to now
+  const told: Told[] = [];
+  const processes: ProcessReport[] = [];
+  const refused: LeftOut[] = [];
+  const notes = await readNotes(store.fleet, 'usage', parseUsage, (note) => refused.push(note));
+  for (const { process, age, value } of notes) {
+    const { version, host, pid } = value;
+    told.push({ ...value, age });
+    processes.push({ process, version, host, pid, age });
+  }
+  const keys = told.some((one) => one.keys === 'hash') ? 'hash' : 'plain';
+  return { limiters: reports(keys === 'hash' ? told.map(hashed) : told), processes, refused, keys };
+}
+
+function reports(told: readonly Told[]): LimiterUsageReport[] {
+  const names = new Set(told.flatMap(({ limiters }) => limiters.map(({ name }) => name)));
+  return [...names].sort().map((name) => {
+    const parts = told.flatMap((process) => {
+      const summary = summaryIn(process, name, names);
+      return summary === undefined ? [] : [{ process, summary }];
+    });
+    const merged = (list: 'denied' | 'shadowDenied' | 'costly') =>
+      mergeSummaries(parts.map(({ summary }) => summary[list]));
+    const use = (list: 'keyUse' | 'shadowKeyUse') => {
+      const samples = parts.flatMap(({ summary }) => summary[list] ?? []);
+      return samples.length === 0 ? undefined : keyUseOf(mergeSamples(samples));
+    };
+    const [enforce, shadow] = [emptySlots(), emptySlots()];
+    for (const { process, summary } of parts) {
+      addSlots(enforce, summary.enforce, process);
+      addSlots(shadow, summary.shadow, process);
+    }
+    const span = Math.max(...parts.map(({ process, summary }) => summary.span + process.age));
+    const lists = {
+      denied: merged('denied'),
+      shadowDenied: merged('shadowDenied'),
+      costly: merged('costly'),
+    };
+    return {
+      limiter: name,
+      ...topKeys({ name, ...lists, enforce, shadow, span }),
+      decisions: enforce,
+      shadowDecisions: shadow,
+      keyUse: use('keyUse'),
+      shadowKeyUse: use('shadowKeyUse'),
+    };
+  });
+}
+
+/**
+ * What a process counted of a limiter. If the limiter has no counts of its own in the process, its keys may be among the keys of
+ * `(other)`. Then they count here, and not there.
+ */
+function summaryIn({ limiters }: Told, name: string, names: ReadonlySet<string>): UsageSummary | undefined {
+  const own = limiters.find((limiter) => limiter.name === name);
+  if (own !== undefined && name !== OTHER_LIMITERS) return own;
+  const other = limiters.find((limiter) => limiter.name === OTHER_LIMITERS);
+  if (other === undefined) return undefined;
+  const start = `${name} `;
+  const entriesOf = ({ entries }: Summary) =>
+    name === OTHER_LIMITERS
+      ? entries.filter(({ key }) => !names.has(key.slice(0, key.indexOf(' '))))
+      : entries.flatMap((entry) =>
+          entry.key.startsWith(start) ? [{ ...entry, key: entry.key.slice(start.length) }] : [],
+        );
+  const part = (summary: Summary): Summary => ({ ...summary, entries: entriesOf(summary) });
+  const { denied, shadowDenied, costly, enforce, shadow, span } = other;
+  const slots = name === OTHER_LIMITERS ? { enforce, shadow } : { enforce: NO_CALLS, shadow: NO_CALLS };
+  return {
+    name,
+    span,
+    denied: part(denied),
+    shadowDenied: part(shadowDenied),
+    costly: part(costly),
+    ...slots,
+  };
+}
+
+/** Plain keys as others show them. */
+function hashed(told: Told): Told {
+  if (told.keys === 'hash') return told;
+  const list = (summary: Summary): Summary => ({
+    ...summary,
+    entries: summary.entries.map((entry) => ({ ...entry, key: hashCounted(entry.key) })),
+  });
+  const limiters = told.limiters.map((limiter) => ({
+    ...limiter,
+    denied: list(limiter.denied),
+    shadowDenied: list(limiter.shadowDenied),
+    costly: list(limiter.costly),
+  }));
+  return { ...told, keys: 'hash', limiters };
+}
+
+const NO_CALLS: ResultCounts = { allowed: [], denied: [], canceled: [], error: [] };
+
+type Slots = Record<keyof ResultCounts, number[]>;
+
+const emptySlots = (): Slots => {
+  const zeros = () => new Array<number>(SLOTS).fill(0);
+  return { allowed: zeros(), denied: zeros(), canceled: zeros(), error: zeros() };
+};
+
+/** Adds the slots of a process, which do not begin when ours do: each is added to the slot that has its middle. */
+function addSlots(sums: Slots, counts: ResultCounts, { age, slotAge }: Told): void {
+  for (const result of RESULTS) {
+    counts[result].forEach((count, i) => {
+      const middle = age + (i === 0 ? slotAge / 2 : slotAge + (i - 0.5) * SLOT_MS);
+      const slotsAgo = Math.floor(middle / SLOT_MS);
+      if (slotsAgo < SLOTS) sums[result][SLOTS - 1 - slotsAgo]! += count;
+    });
+  }
+}

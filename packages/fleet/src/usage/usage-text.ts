@@ -1,0 +1,138 @@
+import process from 'node:process';
+import type { UsageKeys } from '@sluice/core';
+import { HASH_LENGTH, publishedHost, VERSION } from '@sluice/core/internal';
+import { hashCounted } from './counted-key.js';
+import { SAMPLE, type SampleSummary } from './key-sample.js';
+import { heaviest } from './merge.js';
+import { RESULTS, type ResultCounts } from './result-slots.js';
+import { type SampleText, sampleSize, sampleText } from './sample-text.js';
+import { CAPACITY, type Counted, type Summary } from './summary.js';
+import type { StoreUsageSummary } from './usage-summary.js';
+
+/** Raised when an older reader would misread a text. */
+export const FORM = 1;
+
+/** Characters of a text. With many limiters each has fewer keys, and larger errors. The counts of all limiters take 240,000 at most. */
+const MOST_CHARACTERS = 256_000;
+
+/** Two quotes and three commas. */
+const PUNCTUATION = 5;
+
+/** The keys of a list: key, count, error, key, … */
+export interface ListText {
+  readonly total: number;
+  readonly unlisted: number;
+  readonly keys: readonly (string | number)[];
+}
+
+export type CountsText = { readonly [result in keyof ResultCounts]?: readonly number[] };
+
+export interface LimiterText {
+  readonly name: string;
+  readonly span: number;
+  readonly denied?: ListText;
+  readonly shadowDenied?: ListText;
+  readonly costly?: ListText;
+  readonly keyUse?: SampleText;
+  readonly shadowKeyUse?: SampleText;
+  readonly enforce: CountsText;
+  readonly shadow: CountsText;
+}
+
+/** What a process tells of its limiters. What is empty is left out. */
+export interface UsageText {
+  readonly form: typeof FORM;
+  /** Of this package. */
+  readonly version: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly keys: UsageKeys;
+  readonly slotAge: number;
+  readonly limiters: readonly LimiterText[];
+}
+
+/** Writes the text of a process, again and again. */
+export class UsageWriter {
+  /** Hashes of the last text: most keys are in the next one, too. */
+  #hashes: ReadonlyMap<string, string> = new Map();
+
+  constructor(readonly keys: UsageKeys) {}
+
+  write(usage: StoreUsageSummary): string {
+    const bare = JSON.stringify(this.#text(usage, 0, String)).length;
+    const sizes = usage.limiters.flatMap(({ denied, shadowDenied, costly }) =>
+      [denied, shadowDenied, costly].map(({ entries }) => entries.map((entry) => this.#size(entry))),
+    );
+    const samples = usage.limiters.flatMap(({ keyUse, shadowKeyUse }) =>
+      [keyUse ?? [], shadowKeyUse ?? []].flat(),
+    );
+    const sizeOfSamples = (keys: number) =>
+      samples.reduce((sum, sample) => sum + sampleSize(sample, sampledOf(keys)), 0);
+    let most = CAPACITY;
+    while (most > 0 && bare + sizeOf(sizes, most) + sizeOfSamples(most) > MOST_CHARACTERS) most >>= 1;
+    const hashes = new Map<string, string>();
+    const shown = (key: string) => {
+      if (this.keys === 'plain') return key;
+      const hash = this.#hashes.get(key) ?? hashCounted(key);
+      hashes.set(key, hash);
+      return hash;
+    };
+    const text = JSON.stringify(this.#text(usage, most, shown));
+    this.#hashes = hashes;
+    return text;
+  }
+
+  /** At least the characters of an entry in the text. */
+  #size({ key, count, error }: Counted): number {
+    const length = this.keys === 'plain' ? key.length : key.lastIndexOf(' ') + 1 + HASH_LENGTH;
+    return length + String(count).length + String(error).length + PUNCTUATION;
+  }
+
+  #text({ slotAge, limiters }: StoreUsageSummary, most: number, shown: (key: string) => string): UsageText {
+    const list = (name: 'denied' | 'shadowDenied' | 'costly', summary: Summary) => {
+      if (summary.total === 0) return {};
+      const { entries, total, unlisted } = heaviest(summary, most);
+      return {
+        [name]: {
+          total,
+          unlisted,
+          keys: entries.flatMap(({ key, count, error }) => [shown(key), count, error]),
+        },
+      };
+    };
+    const sampled = (name: 'keyUse' | 'shadowKeyUse', sample: SampleSummary | undefined) =>
+      sample === undefined || sample.hashes.length === 0
+        ? {}
+        : { [name]: sampleText(sample, sampledOf(most)) };
+    return {
+      form: FORM,
+      version: VERSION,
+      host: publishedHost(),
+      pid: process.pid,
+      keys: this.keys,
+      slotAge,
+      limiters: limiters.map((one) => ({
+        name: one.name,
+        span: one.span,
+        ...list('denied', one.denied),
+        ...list('shadowDenied', one.shadowDenied),
+        ...list('costly', one.costly),
+        ...sampled('keyUse', one.keyUse),
+        ...sampled('shadowKeyUse', one.shadowKeyUse),
+        enforce: countsText(one.enforce),
+        shadow: countsText(one.shadow),
+      })),
+    };
+  }
+}
+
+/** Sampled keys of a limiter, when each of its lists has `listed` keys. With fewer than 64, the figures would say little. */
+const sampledOf = (listed: number): number => Math.max(64, (SAMPLE / CAPACITY) * listed);
+
+const sizeOf = (lists: readonly (readonly number[])[], most: number): number =>
+  lists.reduce((sum, sizes) => sizes.slice(0, most).reduce((total, size) => total + size, sum), 0);
+
+const countsText = (counts: ResultCounts): CountsText =>
+  Object.fromEntries(
+    RESULTS.flatMap((result) => (counts[result].length > 0 ? [[result, counts[result]]] : [])),
+  );
