@@ -21,13 +21,13 @@ export function farStore(parts: Partial<Store> = {}) {
   const clock = new ManualClock();
   const memory = memoryStore({ clock });
   const calls: Call[] = [];
-  const questions: Question[] = [];
+  const operations: Question[] = [];
   let failure: Error | undefined;
   let refused: readonly Question[] = [];
   let gate: Promise<void> | undefined;
 
   const answer = async <T>(question: Question, give: () => T | Promise<T>): Promise<T> => {
-    questions.push(question);
+    operations.push(question);
     if (failure !== undefined) throw failure;
     if (refused.includes(question)) throw gone();
     const given = give();
@@ -56,9 +56,9 @@ export function farStore(parts: Partial<Store> = {}) {
     memory,
     /** All requests, also those while it was out. */
     calls,
-    questions,
+    operations,
     /** The result of `work`, and the requests meanwhile. */
-    asks: async <T>(work: () => Promise<T>): Promise<[T, Operation[]]> => {
+    withOperations: async <T>(work: () => Promise<T>): Promise<[T, Operation[]]> => {
       calls.length = 0;
       return [await work(), calls.map(({ operation }) => operation)];
     },

@@ -14,13 +14,13 @@ const slot = concurrency({ limit: 1, lease: '30s' });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a waiting acquire sends one request to the store', async () => {
-  const { clock, store, questions } = near();
+  const { clock, store, operations } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: window, store });
   await limiter.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance('1h');
   await waiting;
-  expect(questions).toEqual(['acquire', 'acquire']);
+  expect(operations).toEqual(['acquire', 'acquire']);
 });
 
 test("waited counts the time slept, not the time of the store's reply", async () => {
@@ -103,21 +103,21 @@ test('a task keeps its lease through a store outage shorter than the lease, and 
 });
 
 test('a released permit is no longer renewed', async () => {
-  const { clock, store, questions } = near();
+  const { clock, store, operations } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   await limiter.release(await limiter.consume('k'));
   await clock.advance('5m');
-  expect(questions).toEqual(['consume', 'refund']);
+  expect(operations).toEqual(['consume', 'refund']);
 });
 
 test('a waiting call renews its place, and joins the queue again if its place expired', async () => {
-  const { clock, store, memory, questions } = near();
+  const { clock, store, memory, operations } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
   const held = await other.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance('25s');
-  expect(questions.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
+  expect(operations.filter((operation) => operation === 'renew').length).toBeGreaterThanOrEqual(3);
   // Like a process that was suspended for longer than a lease: the clock jumps, and no call renews meanwhile.
   clock.set(clock.now() + 60_000_000);
   const usurper = await other.acquire('k');
@@ -129,17 +129,17 @@ test('a waiting call renews its place, and joins the queue again if its place ex
 });
 
 test('a call admitted during an outage polls with pauses until the store is back', async () => {
-  const { clock, store, memory, questions, refuse, mend } = near();
+  const { clock, store, memory, operations, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const other = new RateLimiter({ name: 'demo', policy: slot, store: memory });
   const held = await other.acquire('k');
   const waiting = limiter.acquire('k');
   await clock.advance(1);
   refuse('renew');
-  const before = questions.length;
+  const before = operations.length;
   await other.release(held);
   await clock.advance('15s');
-  expect(questions.length - before).toBeLessThan(10);
+  expect(operations.length - before).toBeLessThan(10);
   mend();
   await clock.advance('10s');
   expect(await waiting).toMatchObject({ allowed: true });
@@ -197,12 +197,12 @@ function slowToListen() {
 }
 
 test('a waiting call polls until its subscription starts, then checks once more', async () => {
-  const { clock, store, begin, questions } = slowToListen();
+  const { clock, store, begin, operations } = slowToListen();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
   const held = await limiter.acquire('k');
   const waits = [limiter.acquire('k'), limiter.acquire('k')];
   await clock.advance('10s');
-  const polls = questions.filter((operation) => operation === 'renew').length;
+  const polls = operations.filter((operation) => operation === 'renew').length;
   expect([polls >= 4, polls <= 20]).toEqual([true, true]);
   await limiter.release(held);
   await clock.advance('10s');

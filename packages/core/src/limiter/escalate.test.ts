@@ -146,44 +146,49 @@ describe('a remote store', () => {
   }
 
   test('a remote store counts each denial, and the block is answered from memory until it ends', async () => {
-    const { limiter, asks, clock } = far();
+    const { limiter, withOperations, clock } = far();
     await limiter.consume('k');
     for (const blockedFor of [undefined, undefined, MINUTE]) {
-      const [decision, operations] = await asks(() => limiter.consume('k'));
+      const [decision, operations] = await withOperations(() => limiter.consume('k'));
       expect(operations).toEqual(['consume']);
       expect(decision.blockedFor).toBe(blockedFor);
     }
     const messages = new Messages('login', { channels: ['sluice:escalated'] });
-    expect(await asks(() => limiter.consume('k'))).toMatchObject([
+    expect(await withOperations(() => limiter.consume('k'))).toMatchObject([
       { source: 'deny-cache', blockedFor: MINUTE },
       [],
     ]);
     await clock.advance('999ms');
-    expect(await asks(() => limiter.consume('k'))).toMatchObject([{ blockedFor: MINUTE - 999 }, []]);
+    expect(await withOperations(() => limiter.consume('k'))).toMatchObject([
+      { blockedFor: MINUTE - 999 },
+      [],
+    ]);
     expect(messages.log).toEqual([]);
     messages.stop();
     await limiter.unblock('k');
-    expect((await asks(() => limiter.consume('k')))[1]).toEqual(['consume']);
+    expect((await withOperations(() => limiter.consume('k')))[1]).toEqual(['consume']);
   });
 
   test('a cached denial does not outlive a block that ends before the window', async () => {
-    const { limiter, asks, clock } = far({ denyCache: '1h' });
+    const { limiter, withOperations, clock } = far({ denyCache: '1h' });
     await limiter.consume('k');
     for (let i = 0; i < 3; i += 1) await limiter.consume('k');
     await clock.advance(MINUTE - 1);
-    expect((await asks(() => limiter.consume('k')))[1]).toEqual([]);
+    expect((await withOperations(() => limiter.consume('k')))[1]).toEqual([]);
     await clock.advance(1);
-    const [decisions, operations] = await asks(() => Promise.all([1, 2, 3].map(() => limiter.consume('k'))));
+    const [decisions, operations] = await withOperations(() =>
+      Promise.all([1, 2, 3].map(() => limiter.consume('k'))),
+    );
     expect(operations).toEqual(['consume', 'consume', 'consume']);
     expect(decisions.map(({ blockedFor }) => blockedFor)).toEqual([undefined, undefined, 10 * MINUTE]);
   });
 
   test('a cached denial in shadow mode does not answer an enforced call', async () => {
-    const { limiter, asks } = far();
+    const { limiter, withOperations } = far();
     await limiter.consume('k');
     await limiter.consume('k', { shadow: true });
-    expect((await asks(() => limiter.consume('k', { shadow: true })))[1]).toEqual([]);
-    expect((await asks(() => limiter.consume('k')))[1]).toEqual(['consume']);
+    expect((await withOperations(() => limiter.consume('k', { shadow: true })))[1]).toEqual([]);
+    expect((await withOperations(() => limiter.consume('k')))[1]).toEqual(['consume']);
   });
 
   test('while it is out, each process blocks by its own count; denials of a failure policy do not count', async () => {

@@ -23,12 +23,12 @@ function far(parts: Partial<Store> = {}) {
 }
 
 test('a denied key is denied from memory for one second, with the remaining wait', async () => {
-  const { clock, limiter, asks } = far();
+  const { clock, limiter, withOperations } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
   expect(await one.consume('k')).toMatchObject({ allowed: false, source: 'far', retryAfter: 10_000 });
   await clock.advance('999ms');
-  expect(await asks(() => one.consume('k'))).toMatchObject([
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([
     {
       allowed: false,
       source: 'deny-cache',
@@ -40,21 +40,21 @@ test('a denied key is denied from memory for one second, with the remaining wait
     [],
   ]);
   await clock.advance('1ms');
-  expect(await asks(() => one.consume('k'))).toMatchObject([
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([
     { source: 'far', retryAfter: 9_000 },
     ['consume'],
   ]);
 });
 
 test('a cached denial ends at the moment at which the call would pass', async () => {
-  const { clock, limiter, asks } = far();
+  const { clock, limiter, withOperations } = far();
   const one = limiter(tokenBucket({ capacity: 1, refill: 10, every: '1s' }));
   await one.consume('k');
   await one.consume('k');
   await clock.advance('99.999ms');
-  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: false, retryAfter: 1 }, []]);
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([{ allowed: false, retryAfter: 1 }, []]);
   await clock.advance('0.001ms');
-  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
 });
 
 test('calls of one turn share a reading of the clock, and still notice that time passes', async () => {
@@ -70,14 +70,20 @@ test('calls of one turn share a reading of the clock, and still notice that time
 });
 
 test('another cost, another key and a peek are sent to the store', async () => {
-  const { limiter, asks } = far();
+  const { limiter, withOperations } = far();
   const one = limiter();
   await one.consume('k');
   await one.consume('k', { cost: 2 });
-  expect(await asks(() => one.consume('k', { cost: 2 }))).toMatchObject([{ allowed: false }, []]);
-  expect(await asks(() => one.peek('k', { cost: 2 }))).toMatchObject([{ allowed: false }, ['peek']]);
-  expect(await asks(() => one.consume('other', { cost: 2 }))).toMatchObject([{ allowed: true }, ['consume']]);
-  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
+  expect(await withOperations(() => one.consume('k', { cost: 2 }))).toMatchObject([{ allowed: false }, []]);
+  expect(await withOperations(() => one.peek('k', { cost: 2 }))).toMatchObject([
+    { allowed: false },
+    ['peek'],
+  ]);
+  expect(await withOperations(() => one.consume('other', { cost: 2 }))).toMatchObject([
+    { allowed: true },
+    ['consume'],
+  ]);
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([{ allowed: true }, ['consume']]);
 });
 
 test.each<[string, (one: RateLimiter) => Promise<unknown>]>([
@@ -150,7 +156,7 @@ test('a change in another process applies after denyCache, by default one second
 });
 
 test('a cached denial of several policies answers for all of them', async () => {
-  const { store, asks } = far();
+  const { store, withOperations } = far();
   const policies = {
     few: fixedWindow({ limit: 1, window: '1h' }),
     many: fixedWindow({ limit: 9, window: '1h' }),
@@ -158,30 +164,30 @@ test('a cached denial of several policies answers for all of them', async () => 
   const one = new RateLimiter({ name: 'both', policies, store });
   await one.consume('k');
   await one.consume('k');
-  expect(await asks(() => one.consume('k'))).toMatchObject([
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([
     { allowed: false, policy: 'few', policies: [{ remaining: 0 }, { remaining: 8 }] },
     [],
   ]);
-  expect(await asks(() => one.consume('k', { cost: { few: 0 } }))).toMatchObject([
+  expect(await withOperations(() => one.consume('k', { cost: { few: 0 } }))).toMatchObject([
     { allowed: true },
     ['consume'],
   ]);
 });
 
 test('a concurrency denial is not cached, because a permit can be released at any moment', async () => {
-  const { limiter, asks } = far();
+  const { limiter, withOperations } = far();
   const one = limiter(concurrency({ limit: 1 }));
   await one.consume('k');
   await one.consume('k');
-  expect(await asks(() => one.consume('k'))).toMatchObject([{ allowed: false }, ['consume']]);
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([{ allowed: false }, ['consume']]);
   await one.close();
 });
 
 test('a cost above the limit is sent to the store each time', async () => {
-  const { limiter, asks } = far();
+  const { limiter, withOperations } = far();
   const one = limiter();
   await one.consume('k', { cost: 3 });
-  expect(await asks(() => one.consume('k', { cost: 3 }))).toMatchObject([
+  expect(await withOperations(() => one.consume('k', { cost: 3 }))).toMatchObject([
     { retryAfter: Number.POSITIVE_INFINITY },
     ['consume'],
   ]);
@@ -189,13 +195,13 @@ test('a cost above the limit is sent to the store each time', async () => {
 
 describe('many calls of a denied key when its cached denial expires', () => {
   async function flooded(options: Partial<RateLimiterOptions> = {}, parts: Partial<Store> = {}) {
-    const { clock, limiter, elsewhere, asks, fail } = far(parts);
+    const { clock, limiter, elsewhere, withOperations, fail } = far(parts);
     const one = limiter(window, options);
     await one.consume('k', { cost: 2 });
     await one.consume('k');
     await clock.advance('1s');
-    const flood = () => asks(() => Promise.all(Array.from({ length: 50 }, () => one.consume('k'))));
-    return { one, elsewhere, asks, fail, flood };
+    const flood = () => withOperations(() => Promise.all(Array.from({ length: 50 }, () => one.consume('k'))));
+    return { one, elsewhere, withOperations, fail, flood };
   }
 
   test('send one request to the store', async () => {
@@ -228,9 +234,9 @@ describe('many calls of a denied key when its cached denial expires', () => {
   });
 
   test('reject with the error of that request, without further requests', async () => {
-    const { fail, one, asks } = await flooded();
+    const { fail, one, withOperations } = await flooded();
     fail(new StoreConfigurationError('WRONGTYPE'));
-    const [outcomes, operations] = await asks(() =>
+    const [outcomes, operations] = await withOperations(() =>
       Promise.allSettled(Array.from({ length: 50 }, () => one.consume('k'))),
     );
     expect(outcomes).toMatchObject(Array(50).fill({ reason: { message: 'WRONGTYPE' } }));
@@ -239,23 +245,23 @@ describe('many calls of a denied key when its cached denial expires', () => {
 });
 
 test('the cache is bounded: a new denial evicts the oldest', async () => {
-  const { limiter, asks } = far();
+  const { limiter, withOperations } = far();
   const one = limiter(fixedWindow({ limit: 1, window: '1h' }));
   for (let i = 0; i <= 10_000; i += 1) {
     await one.consume(i);
     await one.consume(i);
   }
-  expect((await asks(() => one.consume(0)))[1]).toEqual(['consume']);
-  expect((await asks(() => one.consume(10_000)))[1]).toEqual([]);
+  expect((await withOperations(() => one.consume(0)))[1]).toEqual(['consume']);
+  expect((await withOperations(() => one.consume(10_000)))[1]).toEqual([]);
 });
 
 test('a clock that goes back does not prolong a cached denial', async () => {
-  const { clock, limiter, asks } = far();
+  const { clock, limiter, withOperations } = far();
   const one = limiter();
   await one.consume('k', { cost: 2 });
   await one.consume('k');
   clock.set(clock.now() - 3_600_000_000);
-  expect((await asks(() => one.consume('k')))[1]).toEqual(['consume']);
+  expect((await withOperations(() => one.consume('k')))[1]).toEqual(['consume']);
 });
 
 test.each([0, -1, 'soon', true, Number.NaN])('rejects %p', (denyCache) => {

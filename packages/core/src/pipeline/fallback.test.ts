@@ -171,7 +171,7 @@ test('a misconfigured store rejects calls without the failure policy, and the ci
   for (let i = 0; i < 9; i += 1) {
     expect(isStoreConfigurationError(await rejection(limiterOf(one, 'allow').consume('k')))).toBe(true);
   }
-  expect(one.questions.length).toBe(9);
+  expect(one.operations.length).toBe(9);
   await sleep(1);
   expect(one.events).toEqual([['storeError', expect.objectContaining({ reason: 'WRONGTYPE' })]]);
 });
@@ -185,7 +185,7 @@ test('a missing right is decided by the failure policy, and the next call is sti
     expect(await limiterOf(one, 'allow').consume('k')).toMatchObject({ allowed: true, source: 'allow' });
     expect(await rejection(limiterOf(one, 'allow').block('k', '1m'))).toBe(error);
   }
-  expect(one.questions.length).toBe(18);
+  expect(one.operations.length).toBe(18);
   one.mend();
   expect(await granted.consume('k')).toMatchObject({ allowed: true, source: 'far' });
   await sleep(1);
@@ -215,7 +215,7 @@ test('a store known to be out gets no calls; once back it decides again; each ch
   const limiter = limiterOf(one);
   one.fail();
   for (let i = 0; i < 20; i += 1) await limiter.consume('k');
-  expect(one.questions.length).toBe(5);
+  expect(one.operations.length).toBe(5);
   const refused = await rejection(limiter.block('k', '1m'));
   expect(isStoreUnavailableError(refused) && refused.message).toMatch(
     /gone; the store is out, and calls are not sent until/,
@@ -287,7 +287,7 @@ test('a shared rate has no fallback: its calls reject, at once if the store is k
     expect(isStoreUnavailableError(await rejection(shared.tryAcquire()))).toBe(true);
     expect(isStoreUnavailableError(await rejection(shared.getConfig()))).toBe(true);
   }
-  expect(one.questions.length).toBe(1 + 5);
+  expect(one.operations.length).toBe(1 + 5);
   one.mend();
   while ((await rejection(shared.getConfig())) !== undefined) await sleep(5);
   expect(await shared.tryAcquire()).toBe(true);

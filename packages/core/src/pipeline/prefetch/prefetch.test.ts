@@ -194,13 +194,13 @@ test('a prefetched permit is refunded once', async () => {
 });
 
 test('a larger cost is taken from the block, or the rest of the block is refunded first', async () => {
-  const { one, plain, asks } = setup();
+  const { one, plain, withOperations } = setup();
   await consumeTimes(one, 12); // 8 prefetched
-  expect(await asks(() => one.consume('k', { cost: 5 }))).toMatchObject([
+  expect(await withOperations(() => one.consume('k', { cost: 5 }))).toMatchObject([
     { source: 'prefetch', remaining: 83 },
     [],
   ]);
-  expect(await asks(() => one.consume('k', { cost: 83 }))).toMatchObject([
+  expect(await withOperations(() => one.consume('k', { cost: 83 }))).toMatchObject([
     { allowed: true },
     ['refund', 'consume', 'consume'],
   ]);
@@ -234,9 +234,9 @@ test('other operations first refund prefetched permits', async () => {
 });
 
 test('reset also drops prefetched permits', async () => {
-  const { one, plain, asks } = setup();
+  const { one, plain, withOperations } = setup();
   await consumeTimes(one, 12);
-  expect((await asks(() => one.reset('k')))[1]).toEqual(['reset']);
+  expect((await withOperations(() => one.reset('k')))[1]).toEqual(['reset']);
   expect(await left(plain)).toBe(100);
   await one.close();
   expect(await left(plain)).toBe(100);
@@ -287,13 +287,13 @@ test('during an outage the block is used up, then the failure policy decides', a
 
 test('a combination that the failure policy denies is not sent again, and the block is kept', async () => {
   const health = new StoreHealth(() => undefined);
-  const { store, asks, fail } = farStore({ health });
+  const { store, withOperations, fail } = farStore({ health });
   const place = { policy: hundred, store, failurePolicy: 'deny' } as const;
   const one = new RateLimiter({ name: 'demo', prefetch: { most: 100 }, ...place });
   const both = new CombinedLimiter({ one, other: new RateLimiter({ name: 'other', ...place }) });
   await consumeTimes(one, 12); // 8 prefetched
   fail();
-  expect(await asks(() => both.consume({ one: 'k', other: 'k' }))).toMatchObject([
+  expect(await withOperations(() => both.consume({ one: 'k', other: 'k' }))).toMatchObject([
     { allowed: false, degraded: true, source: 'deny' },
     ['consume'],
   ]);
@@ -330,10 +330,10 @@ test('several policies do not prefetch', async () => {
 });
 
 test('many keys used once do not evict a block', async () => {
-  const { one, asks } = setup();
+  const { one, withOperations } = setup();
   await consumeTimes(one, 12); // 8 prefetched
   for (let i = 0; i < 20_000; i += 1) await one.consume(i);
-  expect(await asks(() => one.consume('k'))).toMatchObject([{ source: 'prefetch' }, []]);
+  expect(await withOperations(() => one.consume('k'))).toMatchObject([{ source: 'prefetch' }, []]);
 });
 
 test("busy keys beyond the bound evict each other's blocks, which are refunded", async () => {
