@@ -7,13 +7,12 @@ import { fleet } from '#platform';
  * @throws TypeError if the package cannot be loaded
  */
 export function loadFleet<Exports>(option: string): Exports {
-  try {
-    return fleet() as Exports;
-  } catch (cause) {
-    const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND';
-    const remedy = isMissing
+  const loaded = fleet();
+  if ('exports' in loaded) return loaded.exports as Exports;
+  const { code, message } = loaded.cause as Error & { readonly code?: unknown };
+  const remedy =
+    code === 'MODULE_NOT_FOUND'
       ? 'install it (npm install @sluice/fleet)'
-      : `${(cause as Error).message}. In a bundle, leave it outside (external: ['@sluice/fleet'])`;
-    throw new TypeError(`${option} needs the package @sluice/fleet: ${remedy}`, { cause });
-  }
+      : `${message}. In a bundle, leave it outside (external: ['@sluice/fleet'])`;
+  throw new TypeError(`${option} needs the package @sluice/fleet: ${remedy}`, { cause: loaded.cause });
 }

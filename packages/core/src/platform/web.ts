@@ -10,9 +10,9 @@ export const hostname = (): string => '';
 export const hasBackground: boolean = false;
 export const isNativeError = (value: unknown): boolean => value instanceof Error;
 export const copyOfAscii = (text: string): string => ` ${text}`.slice(1);
-export const fleet = (): unknown => {
-  throw new Error('it watches with timers of its own, which edge runtimes do not have');
-};
+export const fleet: typeof Node.fleet = () => ({
+  cause: new Error('it watches with timers of its own, which edge runtimes do not have'),
+});
 
 export const process = {
   pid: 0,
