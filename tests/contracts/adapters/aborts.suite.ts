@@ -5,7 +5,7 @@ import { hourly, onEachAdapter } from './on-each-framework.js';
 
 const busy = (limit: number) => concurrency({ limit, lease: '1h' });
 
-onEachAdapter(({ start, url, limiter: limiterOf }) => {
+onEachAdapter(({ start, url, limiter: limiterOf, needs }) => {
   const free = (limiter: RateLimiter, remaining: number) =>
     eventually(async () => (await limiter.peek('all')).remaining === remaining);
 
@@ -38,7 +38,7 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     await free(limiter, 2);
   });
 
-  test.each<[string, object, number]>([
+  const leftBehind: [string, object, number][] = [
     ['counts with skipSuccessfulRequests', { skipSuccessfulRequests: true }, 2],
     [
       'counts with skipSuccessfulRequests, whatever requestWasSuccessful says',
@@ -52,36 +52,41 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
       2,
     ],
     ['holds nothing', { policy: busy(3) }, 3],
-  ])('a client that leaves while its decision is pending %s', async (_, options, remaining) => {
-    const { policy = hourly(3), ...more } = options as { policy?: Policy };
-    const limiter = limiterOf('left', policy);
-    const { open, reached, pass } = gate();
-    let closed = () => {};
-    const gone = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    let handled = () => {};
-    const served = new Promise<void>((resolve) => {
-      handled = resolve;
-    });
-    await start({
-      limits: [{ limiter, limitType: 'METHOD', skip: async () => !(await pass()), ...more }],
-      before: (raw) => raw.once('close', closed),
-      handler: () => {
-        handled();
-        return { ok: true };
-      },
-    });
-    const { leave } = visitor(url());
-    await reached();
-    leave();
-    await within(gone, 'the connection closes');
-    open();
-    await within(served, 'the handler is called');
-    await free(limiter, remaining);
-    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-    expect(await limiter.peek('all')).toMatchObject({ remaining });
-  });
+  ];
+
+  needs('handlerAfterLeaving').each(leftBehind)(
+    'a client that leaves while its decision is pending %s',
+    async (_, options, remaining) => {
+      const { policy = hourly(3), ...more } = options as { policy?: Policy };
+      const limiter = limiterOf('left', policy);
+      const { open, reached, pass } = gate();
+      let closed = () => {};
+      const gone = new Promise<void>((resolve) => {
+        closed = resolve;
+      });
+      let handled = () => {};
+      const served = new Promise<void>((resolve) => {
+        handled = resolve;
+      });
+      await start({
+        limits: [{ limiter, limitType: 'METHOD', skip: async () => !(await pass()), ...more }],
+        before: (raw) => raw.once('close', closed),
+        handler: () => {
+          handled();
+          return { ok: true };
+        },
+      });
+      const { leave } = visitor(url());
+      await reached();
+      leave();
+      await within(gone, 'the connection closes');
+      open();
+      await within(served, 'the handler is called');
+      await free(limiter, remaining);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      expect(await limiter.peek('all')).toMatchObject({ remaining });
+    },
+  );
 
   test('20 clients that leave at once release all their permits', async () => {
     const limiter = limiterOf('busy', busy(20));

@@ -1,5 +1,6 @@
 import type Bottleneck from 'bottleneck';
 import { leakyBucket, ManualClock, memoryStore, RateLimiter } from '../../../packages/core/src/index.js';
+import { eventually } from '../../support/eventually.js';
 import { evaluate, SIDES, type Side } from './page.js';
 
 const PAGE = 'bottleneck';
@@ -14,13 +15,11 @@ const programOf = (side: Side) => evaluate<Page>(PAGE, side, require, ['load', '
 class Jobs {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
-  #arrived = () => {};
 
   readonly job = (name: string) => () =>
     new Promise<string>((end) => {
       this.begun.push(name);
       this.#ends.set(name, () => end(name));
-      this.#arrived();
     });
 
   end(name: string): void {
@@ -28,7 +27,7 @@ class Jobs {
   }
 
   async running(count: number): Promise<void> {
-    while (this.begun.length < count) await new Promise<void>((arrived) => (this.#arrived = arrived));
+    await eventually(async () => this.begun.length >= count, 0);
   }
 }
 

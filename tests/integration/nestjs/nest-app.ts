@@ -6,6 +6,7 @@ import { transform } from '@swc/core';
 import { build, type Format, type Plugin } from 'esbuild';
 
 import { programEnv } from '../../support/program-env.js';
+import { within } from '../../support/within.js';
 
 /** Where programs find Nest: here, or in a folder with another version. */
 const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../../..');
@@ -52,7 +53,10 @@ export class NestApp {
   /** Waits for a text among what it says, which may come after the answer that it is about. */
   async says(text: string): Promise<void> {
     const { stdout, stderr } = this.child;
-    while (!this.#output.includes(text)) await Promise.race([once(stdout!, 'data'), once(stderr!, 'data')]);
+    const waiting = async () => {
+      while (!this.#output.includes(text)) await Promise.race([once(stdout!, 'data'), once(stderr!, 'data')]);
+    };
+    await within(waiting(), () => `the program says ${text}; it said: ${this.#output}`);
   }
 
   /** Waits until it ends by itself. */

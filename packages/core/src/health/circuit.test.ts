@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../../tests/support/eventually.js';
 import { StoreUnavailableError, type UnavailableReason } from '../errors.js';
 import { Circuit } from './circuit.js';
 
@@ -13,10 +14,6 @@ function circuit() {
     closed: (after) => events.push(after >= 0 ? 'closed' : 'closed before it opened'),
   });
   return { one, events };
-}
-
-async function until(so: () => boolean): Promise<void> {
-  while (!so()) await sleep(5);
 }
 
 test('five failures in a row open the circuit, and a success resets the count', () => {
@@ -52,10 +49,10 @@ test('an open circuit probes until a reply, lets one call through, and closes wh
     if (!answers) throw failure();
   };
   for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure(), probe);
-  await until(() => probes >= 2);
+  await eventually(async () => probes >= 2);
   expect(one.error).toBeDefined();
   answers = true;
-  await until(() => one.error === undefined);
+  await eventually(async () => one.error === undefined);
   const trial = one.enter();
   expect(one.error).toBeDefined(); // only one call passes
   one.succeeded(trial);
@@ -68,7 +65,7 @@ test('a store that answers probes but fails decisions stays out, without another
   const probe = async () => {};
   for (let i = 0; i < 5; i += 1) one.failed(one.enter(), failure('OOM'), probe);
   for (let trials = 0; trials < 2; trials += 1) {
-    await until(() => one.error === undefined);
+    await eventually(async () => one.error === undefined);
     one.failed(one.enter(), failure('READONLY'), probe);
     expect(one.error).toMatchObject({ reason: 'READONLY' });
   }

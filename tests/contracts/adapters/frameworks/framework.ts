@@ -56,7 +56,15 @@ export interface Running {
 }
 
 /** What some frameworks cannot do. */
-export type Ability = 'trustProxy' | 'http2' | 'rawTargets' | 'lateParser' | 'limitsPerRequest';
+export type Ability =
+  | 'trustProxy'
+  | 'http2'
+  /** Serve request targets that are no URLs. */
+  | 'rawTargets'
+  /** Call the handler of a request whose client has left before it. */
+  | 'handlerAfterLeaving'
+  | 'lateParser'
+  | 'limitsPerRequest';
 
 /** A framework of the contract. */
 export interface Framework {

@@ -7,6 +7,7 @@ import {
   SharedLimiter,
   slidingLog,
 } from '../../../../packages/core/src/index.js';
+import { eventually } from '../../../support/eventually.js';
 import { redisUrl, uniqueName } from '../../../support/redis-url.js';
 import { rejection } from '../harness.js';
 import { drain } from './setup.js';
@@ -142,7 +143,7 @@ test('a waiting call keeps the rate alive until it passes, and then for keepAliv
 test('an unused rate expires, and a new one starts empty', async () => {
   const one = limiter();
   await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '20ms' });
-  while ((await one.getConfig()) !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(async () => (await one.getConfig()) === undefined);
   expect(isRateNotSetError(await rejection(one.availablePermits()))).toBe(true);
   expect(await one.trySetRate({ rate: 3, interval: '1h' })).toBe(true);
   expect(await drain(one)).toBe(3);
@@ -153,7 +154,7 @@ test('all keys expire', async () => {
   await one.setRate({ rate: 1, interval: '20ms', keepAliveTime: '2s', mode: 'PER_CLIENT' });
   await one.acquire();
   await one.acquire();
-  while ((await keysOf(one)).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(async () => (await keysOf(one)).length === 0);
 });
 
 test.each(['hello', 'C'.repeat(41), ''])(
