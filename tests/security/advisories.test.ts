@@ -99,7 +99,7 @@ test.each([
   }
 });
 
-test('CVE-2026-110861: clients of one store that ask at the same moment share exactly the limit', async () => {
+test('CVE-2026-110861: clients of one store that call at the same moment share exactly the limit', async () => {
   const keyPrefix = uniqueName('advisory');
   const limiters = Array.from({ length: 4 }, () => {
     const store = redisStore(redisUrl());

@@ -43,7 +43,7 @@ onEachAdapter(({ start, serve, place, elsewhere, limiter, advance }) => {
     expect(body.decision).toMatchObject({ allowed: true, name: 'default', limit: 5, remaining: 4 });
   });
 
-  test('several limits each list themselves; the one that denies sets Retry-After', async () => {
+  test('several limits each have an item, and the limit that denies sets Retry-After', async () => {
     const client = await start({
       limits: [
         { name: 'day', policy: fixedWindow({ limit: 20, window: '1d' }) },

@@ -79,7 +79,7 @@ export function refundContract(kind: StoreKind): void {
       expect(await waiting.acquired).toMatchObject({ waited: wait });
     });
 
-    test('a penalty takes also missing permits; a reward returns the latest, and never more than the limit', async () => {
+    test('a penalty also takes missing permits, and a reward returns the latest, never more than the limit', async () => {
       const limiter = limiterOf();
       await limiter.reward('k', 5);
       expect(await limiter.peek('k')).toMatchObject({ remaining: 10, resetAfter: 0 });
