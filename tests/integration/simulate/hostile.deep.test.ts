@@ -8,6 +8,10 @@ import type { Simulation } from '../../../packages/rules/src/simulate/index.js';
 import { bundle } from '../../support/bundle.js';
 import { run } from '../../support/run.js';
 
+/** ms: a busy machine needs many times the few seconds of a quiet one. */
+const PATIENCE = 180_000;
+jest.setTimeout(PATIENCE + 10_000);
+
 let folder: string;
 let program: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -34,7 +38,7 @@ async function simulated(name: string, parts: () => Iterable<string | Buffer>): 
     : pipeline(Readable.from(parts()), target));
   const args = ['--max-old-space-size=48', program.file, 'simulate', '--rules', join(folder, 'rules.yaml')];
   const { ok, output } = await run(process.execPath, [...args, '--log', file, '--json'], {
-    timeoutMs: 120_000,
+    timeoutMs: PATIENCE,
   });
   if (!ok) throw new Error(output);
   return JSON.parse(output) as Simulation;
