@@ -7,12 +7,18 @@ import { denialsContract, fleetBoardContract, use } from '../../contracts/store/
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
-import { startRedis } from '../../support/redis/redis-server.js';
-import { redisUrl } from '../../support/redis-url.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { rejection } from '../../support/rejection.js';
 import { KINDS, OwnCluster } from '../cluster/own-cluster.js';
 
 // The notice board on every kind of server and client.
+
+// Not the server of all tests: a reader in another file would keep the processes of these tests sending.
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
 
 type Client = Parameters<typeof redisStore>[0];
 
@@ -35,42 +41,42 @@ describe.each<[string, () => Store]>([
   [
     'ioredis',
     () => {
-      const client = new Redis(redisUrl());
+      const client = new Redis(server.url);
       return borrowing(client, () => client.disconnect());
     },
   ],
   [
     'ioredis with a keyPrefix',
     () => {
-      const client = new Redis(redisUrl(), { keyPrefix: 'app:' });
+      const client = new Redis(server.url, { keyPrefix: 'app:' });
       return borrowing(client, () => client.disconnect());
     },
   ],
   [
     'ioredis that gives numbers as text',
     () => {
-      const client = new Redis(redisUrl(), { stringNumbers: true });
+      const client = new Redis(server.url, { stringNumbers: true });
       return borrowing(client, () => client.disconnect());
     },
   ],
   [
     'iovalkey',
     () => {
-      const client = new Valkey(redisUrl());
+      const client = new Valkey(server.url);
       return borrowing(client, () => client.disconnect());
     },
   ],
   [
     'node-redis',
     () => {
-      const client = createClient({ url: redisUrl() });
+      const client = createClient({ url: server.url });
       return borrowing(client, () => client.isOpen && client.destroy());
     },
   ],
   [
     'node-redis with a keyPrefix, on RESP 2',
     () => {
-      const client = createClient({ url: redisUrl(), keyPrefix: 'app:', RESP: 2 });
+      const client = createClient({ url: server.url, keyPrefix: 'app:', RESP: 2 });
       return borrowing(client, () => client.isOpen && client.destroy());
     },
   ],
@@ -93,12 +99,12 @@ describe('sentinels', () => {
 });
 
 test('a server that does not answer keeps no reader, and no process that publishes', async () => {
-  const server = await startRedis();
-  const client = new Redis(server.url);
+  const frozen = await startRedis();
+  const client = new Redis(frozen.url);
   const store = storeOnDefaults(client);
   try {
     await use(store);
-    await server.freeze();
+    await frozen.freeze();
     const texts = Array.from({ length: 20 }, () => store.fleet!.publish('usage', 'text', 60_000));
     const reads = [
       readUsage(store),
@@ -109,9 +115,9 @@ test('a server that does not answer keeps no reader, and no process that publish
     expect(new Set(await Promise.all(texts))).toEqual(new Set([false]));
     expect((client as unknown as { commandQueue: unknown[] }).commandQueue.length).toBeLessThanOrEqual(4 + 2);
   } finally {
-    await server.thaw();
+    await frozen.thaw();
     await store.close();
     client.disconnect();
-    await server.stop();
+    await frozen.stop();
   }
 });
