@@ -1,4 +1,4 @@
-import { compilePolicy } from '../../packages/core/src/algorithms/index.js';
+import { compilePolicy } from '@sluice/core/internal';
 import { decideScript } from '../../packages/core/src/engine/decide.script.js';
 import { fixedWindow, gcra, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
 import { written } from '../../packages/core/src/stores/redis/wire.js';

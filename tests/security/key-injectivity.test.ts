@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { compileKey } from '@sluice/core/internal';
 import fc from 'fast-check';
 import { type Decision, fixedWindow, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
-import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';

@@ -1,3 +1,4 @@
+import { compileKey, parseLimitType } from '@sluice/core/internal';
 import {
   clientIp,
   fixedWindow,
@@ -6,8 +7,6 @@ import {
   RateLimiter,
   redisStore,
 } from '../../packages/core/src/index.js';
-import { compileKey } from '../../packages/core/src/keys/key-expression.js';
-import { parseLimitType } from '../../packages/core/src/keys/limit-type.js';
 import { pathOf, problemOfError, replyTo } from '../../packages/http/src/index.js';
 
 const MEGABYTE = 1 << 20;

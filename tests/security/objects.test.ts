@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
+import { compileKey } from '@sluice/core/internal';
 import {
   fixedWindow,
   isKeyResolutionError,
@@ -7,7 +8,6 @@ import {
   RateLimiter,
   redisStore,
 } from '../../packages/core/src/index.js';
-import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
 const calls: string[] = [];

@@ -1,5 +1,5 @@
+import { compileKey } from '@sluice/core/internal';
 import { fixedWindow } from '../../packages/core/src/index.js';
-import { compileKey } from '../../packages/core/src/keys/key-expression.js';
 import { CountLimit } from '../../packages/decorators/src/index.js';
 import { rateLimit } from '../../packages/express/src/index.js';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DenialSource } from '@sluice/core/internal';
+import { DECISION, type DenialSource } from '@sluice/core/internal';
 import { type DenialReport, followDenials } from '@sluice/fleet';
 import { sendDenials } from '@sluice/fleet/internal';
 import { fixedWindow, RateLimiter, type Store } from '../../../packages/core/src/index.js';
-import { DECISION } from '../../../packages/core/src/telemetry/channels.js';
 import { eventually } from '../../support/eventually.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { rethrow } from '../../support/rethrow.js';

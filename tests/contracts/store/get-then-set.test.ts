@@ -1,6 +1,5 @@
+import { decide, KeyState } from '@sluice/core/internal';
 import { Redis } from 'ioredis';
-import { decide } from '../../../packages/core/src/engine/decide.js';
-import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import {
   fixedWindow,
   memoryStore,
