@@ -51,13 +51,12 @@ export { hideName, publicName } from './public-names.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
-export { hasBackground, sha256 } from '#platform';
 export { hashStoredKey } from './hash-key.js';
 export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
 // Rules are read from the store again after a change, and published to the fleet.
 
-export { Agenda, type Appointment } from './agenda.js';
+export { Agenda } from './agenda.js';
 export type { CallCost, RulesDefinition } from './board/definition.js';
 export { announce, announceRules } from './board/definitions.js';
 export { sharedTextScript } from './board/shared-text.script.js';
