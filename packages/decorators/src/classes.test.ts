@@ -40,7 +40,7 @@ test('an overriding method has its own limit, and super.method() counts under th
     }
     @CountLimit()
     static override async all() {
-      // biome-ignore lint/complexity/noThisInStatic: super is what is tested
+      // biome-ignore lint/complexity/noThisInStatic: this test needs super
       await super.all();
     }
   }

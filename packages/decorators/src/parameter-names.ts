@@ -74,7 +74,7 @@ function parseParameters(source: string): Pattern[] | undefined {
       const [member] = node.body.body;
       return member?.type === 'MethodDefinition' ? member.value.params : undefined;
     } catch {
-      // the other form, or a syntax that acorn does not know: the caller's error asks for `params`
+      // the other form, or a syntax that acorn does not know: the caller's error names `params`
     }
   }
   return undefined;

@@ -73,7 +73,7 @@ export function answerWith({
     }
     const { decision, keys, status: own = statusCode ?? 429 } = refusal;
     let ban = false;
-    // Awaits only what is there to await: without these options a denial is answered at once.
+    // Awaits these options only if they are given: without them a denial is answered at once.
     if (decision !== undefined && hasOptions) {
       const key = keyForFunctions(keys!);
       await onExceeded?.(request, key);

@@ -87,7 +87,7 @@ export interface RouteRateLimitOptions extends RateLimitOptions {
 /** The options of the plugin: a limit for its scope, and what its routes inherit. */
 export interface RateLimitPluginOptions extends RouteRateLimitOptions {
   /**
-   * Limit every route of this scope that has no `config.rateLimit`, and what is not found; default true. With false, the options are those of
+   * Limit every route of this scope that has no `config.rateLimit`, and requests without a route; default true. With false, the options are those of
    * routes with `config: { rateLimit: {} }`.
    */
   readonly global?: boolean | undefined;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { PHRASES } from './words.js';
+import { PHRASES, REWORDED, SPOKEN } from './words.js';
 
 const root = resolve(__dirname, '../../..');
 
@@ -43,6 +43,31 @@ test.each(Object.entries(PHRASES))('nobody has to read "%s" twice', (phrase, ins
   const pattern = new RegExp(String.raw`\b(?:${phrase.replaceAll(' ', GAP)})\b`, 'gi');
   expect(placesOf(pattern, instead)).toEqual([]);
 });
+
+const SAID = {
+  titles: /(?<![.\w])(?:test|describe)\b[^'"`\n]*(['"`]).*\1,|\)\(\s*(['"`]).*\2,$/gm,
+  comments: /(?<=^|\s)(?:\/\/|\/\*\*|\*) .*$/gm,
+};
+
+test.each(Object.entries(SPOKEN))(
+  'no title and no comment of a reworded folder has %s',
+  (phrase, instead) => {
+    const pattern = new RegExp(String.raw`\b(?:${phrase})\b`, 'i');
+    const places = (['titles', 'comments'] as const).flatMap((kind) =>
+      files
+        .filter(({ path }) => REWORDED[kind].test(path) && !path.endsWith('.md'))
+        .flatMap(({ path, text }) =>
+          [...text.matchAll(SAID[kind])]
+            .filter(([said]) => pattern.test(said))
+            .map(
+              ({ 0: said, index }) =>
+                `${path}:${text.slice(0, index).split('\n').length}: ${said}: ${instead}`,
+            ),
+        ),
+    );
+    expect(places).toEqual([]);
+  },
+);
 
 test('a phrase is found across lines of a comment', () => {
   const text = 'one\n  // is\n  // told\n * so\n * many\n';
