@@ -1,8 +1,6 @@
-// One for the process: a program may load this package twice, as ESM and as CJS.
-const slot = Symbol.for('sluice.public-names');
-const shared = globalThis as { [slot]?: Map<string, string> };
-shared[slot] ??= new Map();
-const names = shared[slot];
+import { sharedByCopies } from './shared-by-copies.js';
+
+const names = sharedByCopies('public-names', () => new Map<string, string>());
 
 /**
  * Shows clients another name than the limiter's own, which names classes and methods of the program. Channels, logs and tools keep the

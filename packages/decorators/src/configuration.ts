@@ -1,5 +1,4 @@
-import { describe } from '@sluice/core/internal';
-import { sharedByCopies } from './shared.js';
+import { describe, sharedByCopies } from '@sluice/core/internal';
 import { Sluice, type SluiceOptions } from './sluice.js';
 
 /** The property of a class (static) or an object that holds its own configuration, from `createSluice`. */
@@ -12,7 +11,7 @@ interface Configurations {
   readonly open: Set<Sluice>;
 }
 
-const shared = sharedByCopies<Configurations>('configurations', () => ({
+const shared = sharedByCopies<Configurations>('decorators.configurations', () => ({
   current: undefined,
   open: new Set(),
 }));

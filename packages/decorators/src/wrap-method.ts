@@ -1,6 +1,5 @@
-import { warnOnce } from '@sluice/core/internal';
+import { sharedByCopies, warnOnce } from '@sluice/core/internal';
 import { withResponseHeaders } from '@sluice/http';
-import { sharedByCopies } from './shared.js';
 
 export type Method = (this: unknown, ...args: never[]) => unknown;
 
@@ -29,7 +28,7 @@ interface Wrapped {
   readonly limit: MethodLimit;
 }
 
-const wrapped = sharedByCopies('wrapped', () => new WeakMap<Method, Wrapped>());
+const wrapped = sharedByCopies('decorators.wrapped', () => new WeakMap<Method, Wrapped>());
 
 /**
  * Wraps a method: each call first takes the permits of `limit`, then those of the limits that `method` already has, from the outside

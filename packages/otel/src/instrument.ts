@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { subscribe, type TelemetryChannel, type TelemetryMessages } from '@sluice/core';
-import { checkBoolean, checkInteger, checkOptions, describe } from '@sluice/core/internal';
+import { checkBoolean, checkInteger, checkOptions, describe, sharedByCopies } from '@sluice/core/internal';
 import { AttributeNames } from './attributes.js';
 import { Decisions } from './decisions.js';
 import { Escalations } from './escalations.js';
@@ -40,11 +40,7 @@ export interface Telemetry {
   close(): void;
 }
 
-// One for the process: a program may load this package twice, as ESM and as CJS.
-const slot = Symbol.for('sluice.otel');
-const shared = globalThis as { [slot]?: WeakSet<MeterProvider> };
-shared[slot] ??= new WeakSet();
-const instrumented = shared[slot];
+const instrumented = sharedByCopies('otel', () => new WeakSet<MeterProvider>());
 
 /**
  * Reports the calls of all limiters and stores of this process to OpenTelemetry. Call it once, after the SDK has started. Does nothing if
