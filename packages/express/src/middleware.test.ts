@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { fixedWindow } from '@sluice/core';
+import { fixedWindow, memoryStore } from '@sluice/core';
 import express from 'express';
 import supertest from 'supertest';
 import { rateLimit } from './index.js';
@@ -63,4 +63,11 @@ test('RateLimit headers that other code set are kept, in one line or several', a
     .get('/')
     .expect('RateLimit', '"cdn";r=1;t=1, "edge";r=2;t=2, "default";r=0;t=60')
     .expect('RateLimit-Policy', '"cdn";q=1;w=1, "default";q=1;w=60');
+});
+
+test('a limit connects its store before the first request', async () => {
+  const connect = jest.fn(async () => {});
+  const store = Object.assign(memoryStore(), { connect });
+  await rateLimit({ name: 'early', policy: fixedWindow({ limit: 1, window: '1m' }), store }).connect();
+  expect(connect).toHaveBeenCalledTimes(1);
 });

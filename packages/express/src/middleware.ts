@@ -1,18 +1,15 @@
 import type { Decision, LimiterKey, RateLimiter } from '@sluice/core';
 import type { MaybePromise } from '@sluice/core/internal';
 import {
+  answerError,
   asError,
   NodeResponseView,
   type OwnLimiter,
-  problemOfError,
   type Reply,
   RequestLimit,
-  replyTo,
   runWithRequest,
   type Verdict,
   withLimiter,
-  writeErrorHeaders,
-  writeVary,
 } from '@sluice/http';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { denialInfo, type RateLimitInfo } from './info.js';
@@ -127,16 +124,11 @@ export function requestContext(): RequestHandler {
  */
 export function rateLimitErrors(): ErrorRequestHandler {
   return (error, request, response, next) => {
-    const problem = problemOfError(error);
-    if (problem === undefined || response.headersSent) {
-      next(error);
-      return;
-    }
-    const view = new NodeResponseView(response);
-    writeErrorHeaders(error, view);
-    const reply = replyTo(problem, request.get('accept'));
-    writeVary(reply, view);
-    send(response, reply);
+    const reply = response.headersSent
+      ? undefined
+      : answerError(error, request.get('accept'), new NodeResponseView(response));
+    if (reply === undefined) next(error);
+    else send(response, reply);
   };
 }
 

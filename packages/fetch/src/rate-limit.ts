@@ -1,12 +1,10 @@
 import {
-  headersOfError,
+  answerError,
   type OwnLimiter,
-  problemOfError,
   type Reply,
   RequestLimit,
   type RequestLimitOptions,
   type ResponseView,
-  replyTo,
   withLimiter,
 } from '@sluice/http';
 import { type RequestInfo, viewOf } from './request.js';
@@ -94,13 +92,19 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
  * `undefined` for other errors.
  */
 export function errorResponse(error: unknown, request: Request): Response | undefined {
-  const problem = problemOfError(error);
-  if (problem === undefined) return undefined;
-  return responseOf(replyTo(problem, request.headers.get('accept') ?? undefined), headersOfError(error));
+  const headers = new Headers();
+  const written = {
+    get: (name: string) => headers.get(name) ?? undefined,
+    set: (name: string, value: string) => headers.set(name, value),
+  };
+  const reply = answerError(error, request.headers.get('accept') ?? undefined, written);
+  return reply && responseOf(reply, headers);
 }
 
-const responseOf = ({ status, type, body, vary }: Reply, headers: Record<string, string> = {}): Response =>
-  new Response(body, { status, headers: { ...headers, 'Content-Type': type, ...(vary && { Vary: vary }) } });
+function responseOf({ status, type, body }: Reply, headers = new Headers()): Response {
+  headers.set('Content-Type', type);
+  return new Response(body, { status, headers });
+}
 
 function complete(request: Request, response: Response): Response {
   const limited = pending.get(request);
@@ -109,7 +113,7 @@ function complete(request: Request, response: Response): Response {
   // An upgrade (101) and Response.error() (0) cannot be copied.
   if (response.status < 200) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of limited.headers) if (name !== 'Vary') headers.set(name, value); // a denial sets its own
+  for (const [name, value] of limited.headers) headers.set(name, value);
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }

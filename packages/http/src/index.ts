@@ -55,14 +55,13 @@ export {
 // Answers to denials and errors.
 
 export {
-  headersOfError,
   keepHeaders,
   type ResponseHeaders,
   withResponseHeaders,
   writeErrorHeaders,
 } from './headers/response-headers.js';
-export { problemOf, problemOfError } from './problem.js';
-export { replyTo, writeVary } from './reply.js';
+export { problemOfError } from './problem.js';
+export { answerError, replyTo } from './reply.js';
 
 // Keys of requests, also for rules and decorated methods.
 

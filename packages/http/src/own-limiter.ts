@@ -13,6 +13,8 @@ export interface OwnLimiter {
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /** Refunds the permits of a request, once; see `RateLimiter.refund`. */
   refund(decision: Decision): Promise<void>;
+  /** Connects a remote store before the first request. Does not reject if the store is out or set up wrongly. */
+  connect(): Promise<void>;
   /** Closes the limiter, unless you passed it as `limiter` or in `rules`. */
   close(): Promise<void>;
 }
@@ -23,6 +25,7 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
     limiter: { get: () => limit.limiter },
     limiters: { get: () => limit.limiters },
     refund: { value: (decision: Decision) => limit.refund(decision) },
+    connect: { value: () => limit.connect() },
     close: { value: () => limit.close() },
   }) as M & OwnLimiter;
 }
@@ -55,7 +58,6 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
     return this.source.close();
   }
 
-  /** Connects a remote store at server start. Does not reject if the store is out or set up wrongly. */
   connect(): Promise<void> {
     return connectAtStart(this.source.store);
   }

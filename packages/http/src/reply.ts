@@ -1,6 +1,6 @@
 import { negotiator } from '#platform';
-import { type ResponseHeaders, textOf } from './headers/response-headers.js';
-import { type HttpProblem, PROBLEM_TYPE } from './problem.js';
+import { type ResponseHeaders, textOf, writeErrorHeaders } from './headers/response-headers.js';
+import { type HttpProblem, PROBLEM_TYPE, problemOfError } from './problem.js';
 
 /** A response to send as it is. */
 export interface Reply {
@@ -8,12 +8,15 @@ export interface Reply {
   /** The value of `Content-Type`. */
   readonly type: string;
   readonly body: string;
+}
+
+interface NegotiatedReply extends Reply {
   /** The request header that the body depends on. */
   readonly vary?: 'Accept';
 }
 
 /** Adds `vary` of the reply to the `Vary` header of the response. */
-export function writeVary({ vary }: Reply, headers: ResponseHeaders): void {
+export function writeVary({ vary }: NegotiatedReply, headers: ResponseHeaders): void {
   if (vary === undefined) return;
   const given = headers.get('Vary');
   if (given === undefined) {
@@ -40,7 +43,11 @@ const LONGEST_ACCEPT = 1000;
  * @param message a body instead of the problem: text, or an object that becomes JSON
  * @throws TypeError if the message cannot be written as JSON
  */
-export function replyTo(problem: HttpProblem, accept: string | undefined, message?: string | object): Reply {
+export function replyTo(
+  problem: HttpProblem,
+  accept: string | undefined,
+  message?: string | object,
+): NegotiatedReply {
   const { status } = problem;
   if (typeof message === 'string') return { status, type: withCharset(TEXT_TYPE), body: message };
   if (message !== undefined) return { status, type: JSON_TYPE, body: JSON.stringify(message) ?? 'null' };
@@ -54,6 +61,24 @@ export function replyTo(problem: HttpProblem, accept: string | undefined, messag
     default:
       return { status, type: form, body: jsonOf(problem), vary };
   }
+}
+
+/**
+ * Answers one of Sluice's errors: sets the headers of the response, and returns what to send.
+ * @param accept the request's `Accept`
+ * @returns undefined for other errors, and for errors whose details stay private
+ */
+export function answerError(
+  error: unknown,
+  accept: string | undefined,
+  headers: ResponseHeaders,
+): Reply | undefined {
+  const problem = problemOfError(error);
+  if (problem === undefined) return undefined;
+  writeErrorHeaders(error, headers);
+  const reply = replyTo(problem, accept);
+  writeVary(reply, headers);
+  return reply;
 }
 
 function formFor(accept: string | undefined): string {

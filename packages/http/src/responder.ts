@@ -146,7 +146,7 @@ function ended(response: ResponseView): Verdict {
   return ABORTED;
 }
 
-function varied(reply: Reply, response: ResponseView): Reply {
+function varied(reply: ReturnType<typeof replyTo>, response: ResponseView): Reply {
   if (!response.sent) writeVary(reply, response);
   return reply;
 }

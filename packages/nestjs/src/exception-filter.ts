@@ -7,10 +7,10 @@ import {
   isRequestForbiddenError,
   isStoreUnavailableError,
 } from '@sluice/core';
-import { problemOf, type Reply, replyTo, writeErrorHeaders, writeVary } from '@sluice/http';
+import { answerError, type Reply, writeErrorHeaders } from '@sluice/http';
 import { throwError } from 'rxjs';
 import { httpExceptionOf, RateLimitException } from './exceptions.js';
-import { responseViewOf } from './response.js';
+import { NO_RESPONSE, responseViewOf } from './response.js';
 
 /** Nest checks by `instanceof`, which fails for errors of another copy of the package (ESM beside CJS). */
 const ErrorOfLimit = {
@@ -31,13 +31,14 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
   override catch(exception: Error, host: ArgumentsHost): unknown {
     if (host.getType() !== 'http') return rejected(exception, host);
     if (exception instanceof RateLimitException) return this.#send(exception.reply, host);
-    if (isRateLimitExceededError(exception) || isStoreUnavailableError(exception)) {
-      const view = responseViewOf(host.switchToHttp().getResponse());
-      if (!view.sent) writeErrorHeaders(exception, view);
+    const http = host.switchToHttp();
+    const response = responseViewOf(http.getResponse());
+    const view = response.sent ? NO_RESPONSE : response;
+    if (isRateLimitExceededError(exception)) {
+      return this.#send(answerError(exception, http.getRequest().headers.accept, view)!, host);
     }
-    if (!isRateLimitExceededError(exception)) return super.catch(known(exception), host);
-    const { accept } = host.switchToHttp().getRequest().headers;
-    return this.#send(replyTo(problemOf(exception.decision, exception.status), accept), host);
+    writeErrorHeaders(exception, view);
+    return super.catch(known(exception), host);
   }
 
   #send(reply: Reply, host: ArgumentsHost): void {
@@ -54,7 +55,6 @@ export class SluiceExceptionFilter extends BaseExceptionFilter {
       adapter.end(response);
       return;
     }
-    writeVary(reply, view);
     adapter.setHeader(response, 'Content-Type', type);
     adapter.reply(response, body, status);
   }

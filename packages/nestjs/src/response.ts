@@ -8,7 +8,7 @@ export function responseViewOf(response: ServerResponse | ReplyLike | undefined)
 }
 
 /** For a message without a response: headers are dropped. */
-const NO_RESPONSE: ResponseView = {
+export const NO_RESPONSE: ResponseView = {
   sent: false,
   status: 200,
   get: () => undefined,
