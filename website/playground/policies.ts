@@ -1,13 +1,6 @@
-import {
-  concurrency,
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  type Policy,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '@sluice/core';
+import type { Policy } from '@sluice/core';
+import { type EachKind, policyKinds } from '../../packages/core/src/algorithms/index.js';
+import type { PolicyKind } from '../../packages/core/src/algorithms/policy-kind.js';
 
 /** An option of a policy. Its name is the option's name in the core. */
 export interface Field {
@@ -18,66 +11,12 @@ export interface Field {
   readonly choices?: readonly string[];
 }
 
-interface Kind {
-  /** The folder of the algorithm, and its page. */
-  readonly page: string;
-  readonly create: (options: never) => Policy;
-  readonly fields: readonly Field[];
-}
+export type AlgorithmName = EachKind['name'];
 
-const option = (name: string, value = '', choices?: readonly string[]): Field => ({
-  name,
-  value,
-  ...(choices && { choices }),
-});
-
-/** The algorithms, all with ten permits in ten seconds at first. */
-export const ALGORITHMS = {
-  tokenBucket: {
-    page: 'token-bucket',
-    create: tokenBucket,
-    fields: [
-      option('capacity', '10'),
-      option('refill', '1'),
-      option('every', '1s'),
-      option('mode', '', ['continuous', 'interval']),
-      option('initial'),
-      option('borrow'),
-    ],
-  },
-  gcra: {
-    page: 'gcra',
-    create: gcra,
-    fields: [option('limit', '10'), option('period', '10s'), option('burst', '3')],
-  },
-  leakyBucket: {
-    page: 'leaky-bucket',
-    create: leakyBucket,
-    fields: [option('capacity', '10'), option('leak', '1'), option('every', '1s')],
-  },
-  fixedWindow: {
-    page: 'fixed-window',
-    create: fixedWindow,
-    fields: [option('limit', '10'), option('window', '10s'), option('align', '', ['first-hit', 'clock'])],
-  },
-  slidingWindow: {
-    page: 'sliding-window',
-    create: slidingWindow,
-    fields: [option('limit', '10'), option('window', '10s'), option('slots', '5')],
-  },
-  slidingLog: {
-    page: 'sliding-log',
-    create: slidingLog,
-    fields: [option('limit', '10'), option('window', '10s')],
-  },
-  concurrency: {
-    page: 'concurrency',
-    create: concurrency,
-    fields: [option('limit', '2'), option('lease', '30s'), option('queue')],
-  },
-} satisfies Record<string, Kind>;
-
-export type AlgorithmName = keyof typeof ALGORITHMS;
+/** The algorithms by name. */
+export const ALGORITHMS = Object.fromEntries(
+  (policyKinds as readonly PolicyKind[]).map((kind) => [kind.name, kind]),
+) as Readonly<Record<AlgorithmName, PolicyKind>>;
 
 export type Options = Readonly<Record<string, string | number>>;
 
@@ -90,7 +29,11 @@ export interface PolicyForm {
 export const isAlgorithm = (name: unknown): name is AlgorithmName =>
   typeof name === 'string' && Object.hasOwn(ALGORITHMS, name);
 
-export const fieldsOf = (algorithm: AlgorithmName): readonly Field[] => ALGORITHMS[algorithm].fields;
+export const fieldsOf = (algorithm: AlgorithmName): readonly Field[] =>
+  Object.entries(ALGORITHMS[algorithm].options).flatMap(([name, option]) => {
+    if (option.sample === undefined) return [];
+    return [{ name, value: option.sample, ...(option.type === 'word' && { choices: option.words }) }];
+  });
 
 export const formOf = (algorithm: AlgorithmName): PolicyForm => ({
   algorithm,

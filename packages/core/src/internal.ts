@@ -17,6 +17,12 @@ export { checkLimiterOptions, LIMITER_BASE_OPTIONS } from './limiter/limiter-opt
 export { readNotify } from './limiter/observe.js';
 export { prefetchDefault } from './pipeline/prefetch/prefetch-options.js';
 
+// Rules take the options of each algorithm, and tools show policies in words, from one list.
+
+export { type EachKind, policyKinds, policyText } from './algorithms/index.js';
+export type { PolicyKind, PolicyOption } from './algorithms/policy-kind.js';
+export { lengthText } from './length-text.js';
+
 // Requests, calls and rules compute their keys with one language: templates, lists, addresses.
 
 export { addressFamily, compileClientKey, groupsOf } from './keys/client-ip.js';

@@ -1,4 +1,4 @@
-export { lengthText, policyText } from './definitions/policy-text.js';
+export { lengthText, policyText } from '@sluice/core/internal';
 export {
   type FleetProcess,
   ownerOf,

@@ -1,8 +1,17 @@
-import type { BookingFacet, Figures, Holders, OverrideFacet, PrefetchFacet, SpeedFacet } from './facets.js';
-import type { Parameters, Size, State, Usage } from './state.js';
+import type { StateView } from '../decision.js';
+import type { Cell } from './cell.js';
+import type {
+  BookingFacet,
+  Holders,
+  OverrideFacet,
+  Parameters,
+  PrefetchFacet,
+  Size,
+  State,
+  Usage,
+} from './facets.js';
 
-export type * from './facets.js';
-export { ANY, JITTER, NEVER, type Parameters, type Size, type State, type Usage } from './state.js';
+export * from './facets.js';
 
 /** A policy: the name of an algorithm and its numbers, as plain data. Times are milliseconds. */
 export interface Policy {
@@ -64,19 +73,58 @@ export interface Algorithm {
   readonly holders?: Holders;
 }
 
+/** What users see of an algorithm. */
+export interface Figures {
+  /** Names of the parameters, in order. Times are µs. */
+  readonly parameterNames: readonly string[];
+  /** The figures for these parameters, which may come from an override instead of a policy in code. */
+  size(parameters: Parameters): Size;
+  /** The state as people picture it, for `debug`. */
+  view(parameters: Parameters, state: State | undefined, now: number): StateView;
+  /**
+   * For algorithms whose permits return one by one at a known rate: µs until more than `remaining` permits are left, never too
+   * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.
+   */
+  more?(parameters: Parameters, remaining: number, reset: number): number;
+  /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? Default: no. */
+  readonly hasWindows?: true;
+}
+
+/** The same answers, sooner. */
+export interface SpeedFacet {
+  /**
+   * For states of two to four numbers: decides a `consume` in place, exactly as `normalize`, `wait`, `take` and `usage` would.
+   * @returns false, with nothing changed, if these must decide
+   */
+  step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
+  /**
+   * For algorithms with a `take-run.lua`, which decides equal calls of a key at once: calls `each` with what is left after each of
+   * `count` equal calls in a row that were allowed.
+   */
+  expandRun?(
+    parameters: Parameters,
+    cost: number,
+    count: number,
+    run: Run,
+    each: (remaining: number, reset: number) => void,
+  ): void;
+  /** For states of more than a few numbers: their bytes in Redis when the limit is used up. */
+  bytes?(parameters: Parameters): number;
+}
+
+/** How `take-run.lua` describes equal calls in a row that were allowed. */
+export interface Run {
+  /** Permits left after the first. */
+  readonly remaining: number;
+  /** µs from now: until every permit is back; for a bucket, until the last tick. */
+  readonly first: number;
+  /** For a bucket: units that were missing before. */
+  readonly owed: number;
+}
+
 /** A Lua script as Redis knows it. Generated from the `.lua` files by `npm run scripts`. */
 export interface Script {
   readonly name: string;
   readonly sha1: string;
   readonly source: string;
-}
-
-/** Compiles the policies of one name. A new algorithm is a folder beside the others and a line in `index.ts`. */
-export interface PolicyKind<P extends Policy = Policy> {
-  /** The name in `policy.algorithm`. */
-  readonly name: P['algorithm'];
-  /** @throws RangeError when the policy's numbers are not acceptable */
-  compile(policy: P): Rule;
-  /** The policy of one process while no store counts for all: at most `share` of the permits and of the rate, but at least one permit. */
-  shareOf(policy: P, share: number): P;
 }

@@ -1,22 +1,35 @@
-import type { StateView } from '../decision.js';
-import type { Cell } from './cell.js';
-import type { Parameters, Size, State } from './state.js';
+// What an algorithm can do beside deciding. No imports: each would make the longest chain of imports in core longer.
 
-/** What users see of an algorithm. */
-export interface Figures {
-  /** Names of the parameters, in order. Times are µs. */
-  readonly parameterNames: readonly string[];
-  /** The figures for these parameters, which may come from an override instead of a policy in code. */
-  size(parameters: Parameters): Size;
-  /** The state as people picture it, for `debug`. */
-  view(parameters: Parameters, state: State | undefined, now: number): StateView;
-  /**
-   * For algorithms whose permits return one by one at a known rate: µs until more than `remaining` permits are left, never too
-   * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.
-   */
-  more?(parameters: Parameters, remaining: number, reset: number): number;
-  /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? Default: no. */
-  readonly hasWindows?: true;
+/**
+ * Which permits a key has taken: a list of whole numbers. Redis stores them as eight-byte doubles, one after the other. The first is the
+ * moment (µs) at which the state expires. An unused key has no list (`undefined`). Permits booked for later are not in the state but in a
+ * queue: `engine/wait-queue.ts`.
+ */
+export type State = readonly number[];
+
+/** The numbers of a policy as the algorithm uses them, in the order of its Lua twin. */
+export type Parameters = readonly number[];
+
+/** A wait that never ends: the cost is above what the policy ever has at once. */
+export const NEVER = -1;
+
+/** µs: if the clock goes back by at most this, time stands still until it has caught up. Repairing the state each time would give permits away. */
+export const JITTER = 10_000;
+
+/** The figures of a policy that users see. */
+export interface Size {
+  /** The most permits that can be taken at once. */
+  readonly limit: number;
+  /** µs in which `limit` permits come back. */
+  readonly window: number;
+}
+
+/** For `refund`: whenever they were taken. */
+export const ANY = -1;
+
+export interface Usage {
+  readonly remaining: number;
+  readonly reset: number;
 }
 
 /** How calls in `acquire` wait. Each function has a default. */
@@ -57,41 +70,9 @@ export interface PrefetchFacet {
   usableFor?(parameters: Parameters, now: number, reset: number): number;
 }
 
-/** The same answers, sooner. */
-export interface SpeedFacet {
-  /**
-   * For states of two to four numbers: decides a `consume` in place, exactly as `normalize`, `wait`, `take` and `usage` would.
-   * @returns false, with nothing changed, if these must decide
-   */
-  step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
-  /**
-   * For algorithms with a `take-run.lua`, which decides equal calls of a key at once: calls `each` with what is left after each of
-   * `count` equal calls in a row that were allowed.
-   */
-  expandRun?(
-    parameters: Parameters,
-    cost: number,
-    count: number,
-    run: Run,
-    each: (remaining: number, reset: number) => void,
-  ): void;
-  /** For states of more than a few numbers: their bytes in Redis when the limit is used up. */
-  bytes?(parameters: Parameters): number;
-}
-
 export interface Prefetched {
   readonly parameters: Parameters;
   readonly longest: number;
-}
-
-/** How `take-run.lua` describes equal calls in a row that were allowed. */
-export interface Run {
-  /** Permits left after the first. */
-  readonly remaining: number;
-  /** µs from now: until every permit is back; for a bucket, until the last tick. */
-  readonly first: number;
-  /** For a bucket: units that were missing before. */
-  readonly owed: number;
 }
 
 /**

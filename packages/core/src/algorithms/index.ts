@@ -1,15 +1,16 @@
 import { describe } from '../options.js';
-import type { Policy, PolicyKind, Rule } from './algorithm.js';
+import type { Policy, Rule } from './algorithm.js';
 import { concurrencyKind } from './concurrency/concurrency.js';
 import { fixedWindowKind } from './fixed-window/fixed-window.js';
 import { gcraKind } from './gcra/gcra.js';
 import { leakyBucketKind } from './leaky-bucket/leaky-bucket.js';
+import type { PolicyKind } from './policy-kind.js';
 import { slidingLogKind } from './sliding-log/sliding-log.js';
 import { slidingWindowKind } from './sliding-window/sliding-window.js';
 import { tokenBucketKind } from './token-bucket/token-bucket.js';
 
 /** Every kind of policy. A new one is a folder beside the others and a line here. */
-export const policyKinds: readonly PolicyKind[] = [
+export const policyKinds = [
   fixedWindowKind,
   slidingWindowKind,
   slidingLogKind,
@@ -17,7 +18,12 @@ export const policyKinds: readonly PolicyKind[] = [
   gcraKind,
   leakyBucketKind,
   concurrencyKind,
-] as unknown as readonly PolicyKind[];
+] as const;
+
+/** Each kind by itself: `Extract<EachKind, { name: 'gcra' }>`. */
+export type EachKind = (typeof policyKinds)[number];
+
+const kinds = policyKinds as readonly PolicyKind[];
 
 /**
  * Turns a policy, which may come from a file, into a rule.
@@ -33,12 +39,20 @@ export function compileShare(policy: Policy, share: number): Rule {
   return kind.compile(share === 1 ? policy : kind.shareOf(policy, share));
 }
 
+/** A policy in words, without the name of its algorithm: `100 per 1 min`. Of an unknown algorithm its numbers, as JSON. */
+export function policyText(policy: Policy): string {
+  const kind = kinds.find(({ name }) => name === policy.algorithm);
+  if (kind !== undefined) return kind.text(policy);
+  const { algorithm: _, ...numbers } = policy;
+  return JSON.stringify(numbers);
+}
+
 function kindOf(policy: Policy): PolicyKind {
-  const kind = policyKinds.find(({ name }) => name === policy?.algorithm);
+  const kind = kinds.find(({ name }) => name === policy?.algorithm);
   if (kind === undefined) {
-    const names = policyKinds.map(({ name }) => `${name}({ … })`).join(', ');
+    const names = kinds.map(({ name }) => `${name}({ … })`).join(', ');
     const given = typeof policy === 'object' && policy !== null;
-    const factory = policyKinds.find(({ name }) => name === (policy as { name?: unknown } | undefined)?.name);
+    const factory = kinds.find(({ name }) => name === (policy as { name?: unknown } | undefined)?.name);
     if (typeof policy === 'function' && factory !== undefined)
       throw new TypeError(`policy is the function ${factory.name} itself: call it, ${factory.name}({ … })`);
     throw new TypeError(

@@ -1,4 +1,4 @@
-import type { Parameters, State } from '../algorithms/state.js';
+import type { Parameters, State } from '../algorithms/algorithm.js';
 
 /** The inputs and outputs of the decision on one part. */
 export interface Trace {

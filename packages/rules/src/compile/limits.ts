@@ -1,21 +1,10 @@
-import {
-  concurrency,
-  fixedWindow,
-  gcra,
-  type LimiterPolicies,
-  leakyBucket,
-  type Policy,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '@sluice/core';
+import type { LimiterPolicies, Policy } from '@sluice/core';
+import { type PolicyKind, policyKinds } from '@sluice/core/internal';
 import type { Path } from '../document/problems.js';
 import type { LimitInput, RuleInput } from '../document/schema.js';
 import type { PlanNumbers } from './plan-numbers.js';
 
-const FACTORIES = { fixedWindow, slidingWindow, slidingLog, tokenBucket, gcra, leakyBucket, concurrency };
-type AlgorithmName = keyof typeof FACTORIES;
-const ALGORITHMS = Object.keys(FACTORIES) as AlgorithmName[];
+const KINDS: readonly PolicyKind[] = policyKinds;
 
 /** The policies of a rule for one plan. */
 export function compileLimits(
@@ -34,23 +23,26 @@ export function compileLimits(
 
 /** @returns undefined for an invalid policy */
 function compileLimit(input: LimitInput, numbers: PlanNumbers, path: Path): Policy | undefined {
-  const given = ALGORITHMS.filter((name) => input[name] !== undefined);
-  const [algorithm, another] = given;
-  if (algorithm === undefined || another !== undefined) {
-    const which = algorithm === undefined ? 'has no algorithm' : `has ${given.join(' and ')}`;
-    numbers.tell(path, `a limit ${which}; it needs one of ${ALGORITHMS.join(', ')}`);
+  const written: Readonly<Record<string, unknown>> = input;
+  const given = KINDS.filter(({ name }) => written[name] !== undefined);
+  const [kind, another] = given;
+  if (kind === undefined || another !== undefined) {
+    const which = kind === undefined ? 'has no algorithm' : `has ${namesOf(given).join(' and ')}`;
+    numbers.tell(path, `a limit ${which}; it needs one of ${namesOf(KINDS).join(', ')}`);
     return undefined;
   }
-  const at = [...path, algorithm];
-  const options = numbers.readAll(input[algorithm] as object, at);
+  const at = [...path, kind.name];
+  const options = numbers.readAll(written[kind.name] as object, at);
   if (options === undefined) return undefined;
   try {
-    return FACTORIES[algorithm](options as never);
+    return kind.create(options as never);
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     const option = /^\w+: (\w+)/.exec(error.message)?.[1];
     const known = option !== undefined && Object.hasOwn(options, option);
-    numbers.tell(known ? [...at, option] : at, `${error.message}${numbers.suffix(input[algorithm])}`);
+    numbers.tell(known ? [...at, option] : at, `${error.message}${numbers.suffix(written[kind.name])}`);
     return undefined;
   }
 }
+
+const namesOf = (kinds: readonly PolicyKind[]): readonly string[] => kinds.map(({ name }) => name);

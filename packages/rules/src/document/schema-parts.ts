@@ -1,4 +1,4 @@
-import { toMicros } from '@sluice/core/internal';
+import { type EachKind, type PolicyOption, policyKinds, toMicros } from '@sluice/core/internal';
 import { z } from 'zod';
 
 /** The fields of each kind of object, by the name that errors use for it. */
@@ -62,44 +62,46 @@ export const DURATION_SCHEMA = z.union(
   TIME,
 );
 
-const flag = z.boolean({ error: 'must be true or false' });
-const word = <const W extends readonly [string, ...string[]]>(...words: W) =>
-  z.enum(words, { error: `must be ${words.map((one) => `'${one}'`).join(' or ')}` });
+function schemaOf(option: PolicyOption) {
+  switch (option.type) {
+    case 'count':
+      return count;
+    case 'duration':
+      return option.calendar ? calendarDuration : duration;
+    case 'flag':
+      return z.boolean({ error: 'must be true or false' });
+    case 'word':
+      return z.enum(option.words, { error: `must be ${option.words.map((one) => `'${one}'`).join(' or ')}` });
+    case 'text': {
+      const error = `must be ${option.what}`;
+      return option.numbers ? z.union([z.number(), z.string()], { error }) : z.string({ error });
+    }
+  }
+}
+
+function optionSchema(option: PolicyOption): z.ZodType {
+  const schema: z.ZodType = option.optional ? schemaOf(option).optional() : schemaOf(option);
+  return option.description === undefined ? schema : schema.describe(option.description);
+}
+
+/** A number or a duration of an option may also be `$plan.name`. */
+type Written<V> = Extract<V, number> extends never ? V : number | string;
+type WrittenOptions<O> = {
+  -readonly [K in keyof O]: Written<O[K]> | (O extends Record<K, O[K]> ? never : undefined);
+};
+type OptionsOf<Name> = WrittenOptions<Parameters<Extract<EachKind, { name: Name }>['create']>[0]>;
 
 /** Each algorithm with the options of its factory in @sluice/core, which checks the values. */
-export const ALGORITHM_SCHEMAS = {
-  fixedWindow: strict('fixedWindow', {
-    limit: count,
-    window: calendarDuration,
-    align: word('first-hit', 'clock').optional(),
-    timeZone: z.string({ error: 'must be a time zone such as Europe/Berlin' }).optional(),
-    anchor: z
-      .union([z.number(), z.string()], { error: 'must be a day such as monday, 15 or 04-01' })
-      .optional()
-      .describe('The day on which a week, a month or several months begin: monday, 1 to 31, or 04-01.'),
-  }).optional(),
-  slidingWindow: strict('slidingWindow', {
-    limit: count,
-    window: duration,
-    slots: count.optional(),
-  }).optional(),
-  slidingLog: strict('slidingLog', { limit: count, window: duration }).optional(),
-  tokenBucket: strict('tokenBucket', {
-    capacity: count,
-    refill: count,
-    every: duration,
-    mode: word('continuous', 'interval').optional(),
-    initial: count.optional(),
-    borrow: count.optional(),
-    waitBeyondCapacity: flag.optional(),
-  }).optional(),
-  gcra: strict('gcra', { limit: count, period: duration, burst: count.optional() }).optional(),
-  leakyBucket: strict('leakyBucket', { capacity: count, leak: count, every: duration }).optional(),
-  concurrency: strict('concurrency', {
-    limit: count,
-    lease: duration.optional(),
-    queue: count.optional(),
-  }).optional(),
+export const ALGORITHM_SCHEMAS = Object.fromEntries(
+  policyKinds.map(({ name, options }) => [
+    name,
+    strict(
+      name,
+      Object.fromEntries(Object.entries(options).map(([option, type]) => [option, optionSchema(type)])),
+    ).optional(),
+  ]),
+) as unknown as {
+  readonly [Name in EachKind['name']]: z.ZodOptional<z.ZodType<OptionsOf<Name>, OptionsOf<Name>>>;
 };
 
 const DENIALS = { error: 'must be a number of denials, 1 to 100, or $plan.name' };

@@ -1,6 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { Policy, PolicyKind } from '../algorithm.js';
+import type { Policy } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { shareOfLimit } from '../share.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
@@ -57,8 +59,16 @@ export function concurrency(options: ConcurrencyOptions): ConcurrencyPolicy {
   return queue === QUEUE ? policy : { ...policy, queue };
 }
 
-export const concurrencyKind: PolicyKind<ConcurrencyPolicy> = {
+export const concurrencyKind: PolicyKind<ConcurrencyPolicy, ConcurrencyOptions> = {
   name: 'concurrency',
+  page: 'concurrency',
+  options: {
+    limit: { type: 'count', sample: '2' },
+    lease: { type: 'duration', optional: true, sample: '30s' },
+    queue: { type: 'count', optional: true, sample: '' },
+  },
+  create: concurrency,
+  text: ({ limit, lease }) => `${limit} at the same time, leases of ${exactLength(lease)}`,
   shareOf: shareOfLimit,
   compile: ({ limit, lease, queue = QUEUE }) => {
     const checked = concurrency({ limit, lease, queue });

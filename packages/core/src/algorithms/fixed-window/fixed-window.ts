@@ -1,15 +1,17 @@
 import { toMicros } from '../../duration.js';
-import type { Algorithm, Parameters, PolicyKind, State } from '../algorithm.js';
+import { exactLength } from '../../length-text.js';
+import type { Algorithm, Parameters, State } from '../algorithm.js';
 import { ANY, NEVER } from '../algorithm.js';
 import type { Cell } from '../cell.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { shareOfLimit } from '../share.js';
 import { expandWindowRun } from '../window-run.js';
 import { DAYS } from './calendar.js';
 import { edgesAround } from './calendar-edges.js';
-import { DAY, type FixedWindowPolicy, readPolicy } from './policy.js';
+import { DAY, type FixedWindowOptions, type FixedWindowPolicy, fixedWindow, readPolicy } from './policy.js';
 import { CALENDAR, CLOCK, EDGES, endOf, latestEnd, startOf, usedAt, windowView } from './window-edges.js';
 
-export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow } from './policy.js';
+export { type FixedWindowOptions, type FixedWindowPolicy, fixedWindow };
 
 function step(parameters: Parameters, cell: Cell, now: number, cost: number): boolean {
   const { numbers, at } = cell;
@@ -98,8 +100,31 @@ export const fixedWindowAlgorithm: Algorithm = {
   speed: { step, expandRun: expandWindowRun },
 };
 
-export const fixedWindowKind: PolicyKind<FixedWindowPolicy> = {
+/** ` by the clock`; of calendar windows ` from 15, in Europe/Berlin`. */
+function calendarText({ align, window, timeZone, anchor }: FixedWindowPolicy): string {
+  if (align !== 'clock') return '';
+  if (typeof window === 'number' && timeZone === undefined) return ' by the clock';
+  return `${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
+}
+
+export const fixedWindowKind: PolicyKind<FixedWindowPolicy, FixedWindowOptions> = {
   name: 'fixedWindow',
+  page: 'fixed-window',
+  options: {
+    limit: { type: 'count', sample: '10' },
+    window: { type: 'duration', calendar: true, sample: '10s' },
+    align: { type: 'word', words: ['first-hit', 'clock'], optional: true, sample: '' },
+    timeZone: { type: 'text', what: 'a time zone such as Europe/Berlin', optional: true },
+    anchor: {
+      type: 'text',
+      what: 'a day such as monday, 15 or 04-01',
+      numbers: true,
+      optional: true,
+      description: 'The day on which a week, a month or several months begin: monday, 1 to 31, or 04-01.',
+    },
+  },
+  create: fixedWindow,
+  text: (policy) => `${policy.limit} per ${exactLength(policy.window)}${calendarText(policy)}`,
   shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { policy, calendar: own } = readPolicy(options);

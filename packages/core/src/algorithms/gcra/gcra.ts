@@ -1,6 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkInteger, checkOptions } from '../../options.js';
-import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import type { Policy, Rule } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
@@ -56,8 +58,17 @@ function ruleOf({ limit, period, burst = limit }: GcraPolicy): Rule {
   });
 }
 
-export const gcraKind: PolicyKind<GcraPolicy> = {
+export const gcraKind: PolicyKind<GcraPolicy, GcraOptions> = {
   name: 'gcra',
+  page: 'gcra',
+  options: {
+    limit: { type: 'count', sample: '10' },
+    period: { type: 'duration', sample: '10s' },
+    burst: { type: 'count', optional: true, sample: '3' },
+  },
+  create: gcra,
+  text: ({ limit, period, burst }) =>
+    `${limit} per ${exactLength(period)}${burst === undefined ? '' : `, ${burst} at once`}`,
   shareOf: (policy, share) => ({
     ...policy,
     period: timeOf(policy.period, policy.limit, share),

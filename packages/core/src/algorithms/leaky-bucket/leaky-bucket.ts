@@ -1,6 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkInteger, checkOptions } from '../../options.js';
-import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import type { Policy, Rule } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
@@ -53,8 +55,17 @@ function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {
   });
 }
 
-export const leakyBucketKind: PolicyKind<LeakyBucketPolicy> = {
+export const leakyBucketKind: PolicyKind<LeakyBucketPolicy, LeakyBucketOptions> = {
   name: 'leakyBucket',
+  page: 'leaky-bucket',
+  options: {
+    capacity: { type: 'count', sample: '10' },
+    leak: { type: 'count', sample: '1' },
+    every: { type: 'duration', sample: '1s' },
+  },
+  create: leakyBucket,
+  text: ({ capacity, leak, every }) =>
+    `${capacity} at once, ${leak} ${leak === 1 ? 'leaves' : 'leave'} every ${exactLength(every)}`,
   shareOf: (policy, share) => ({
     ...policy,
     capacity: permitsOf(policy.capacity, share),

@@ -1,6 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkInteger, checkOptions } from '../../options.js';
-import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
+import type { Algorithm, Policy } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { runningLog } from './running-log.js';
@@ -53,8 +55,15 @@ export const slidingLogAlgorithm: Algorithm = {
   speed: { ...log.speed, bytes: ([limit = 0]) => 16 * (Math.min(limit, MAX_LIMIT) + 1) },
 };
 
-export const slidingLogKind: PolicyKind<SlidingLogPolicy> = {
+export const slidingLogKind: PolicyKind<SlidingLogPolicy, SlidingLogOptions> = {
   name: 'slidingLog',
+  page: 'sliding-log',
+  options: {
+    limit: { type: 'count', sample: '10' },
+    window: { type: 'duration', sample: '10s' },
+  },
+  create: slidingLog,
+  text: ({ limit, window }) => `${limit} in any ${exactLength(window)}`,
   shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms } = slidingLog(options);

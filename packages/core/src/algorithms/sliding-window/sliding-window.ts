@@ -1,6 +1,8 @@
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { Algorithm, Policy, PolicyKind } from '../algorithm.js';
+import type { Algorithm, Policy } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { shareOfLimit } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
@@ -73,8 +75,17 @@ export const slidingWindowAlgorithm: Algorithm = {
   },
 };
 
-export const slidingWindowKind: PolicyKind<SlidingWindowPolicy> = {
+export const slidingWindowKind: PolicyKind<SlidingWindowPolicy, SlidingWindowOptions> = {
   name: 'slidingWindow',
+  page: 'sliding-window',
+  options: {
+    limit: { type: 'count', sample: '10' },
+    window: { type: 'duration', sample: '10s' },
+    slots: { type: 'count', optional: true, sample: '5' },
+  },
+  create: slidingWindow,
+  text: ({ limit, window, slots }) =>
+    `${limit} in any ${exactLength(window)}${slots === undefined ? '' : `, ${slots} slots`}`,
   shareOf: shareOfLimit,
   compile({ algorithm: _, ...options }) {
     const { limit, window: ms, slots } = slidingWindow(options);

@@ -1,6 +1,8 @@
 import { type Duration, toMicros } from '../../duration.js';
+import { exactLength } from '../../length-text.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
-import type { Policy, PolicyKind, Rule } from '../algorithm.js';
+import type { Policy, Rule } from '../algorithm.js';
+import type { PolicyKind } from '../policy-kind.js';
 import { permitsOf, timeOf } from '../share.js';
 import { notePeriod } from '../short-periods.js';
 import { meterRule } from './meter-rule.js';
@@ -111,8 +113,21 @@ function ruleOf(policy: TokenBucketPolicy): Rule {
   });
 }
 
-export const tokenBucketKind: PolicyKind<TokenBucketPolicy> = {
+export const tokenBucketKind: PolicyKind<TokenBucketPolicy, TokenBucketOptions> = {
   name: 'tokenBucket',
+  page: 'token-bucket',
+  options: {
+    capacity: { type: 'count', sample: '10' },
+    refill: { type: 'count', sample: '1' },
+    every: { type: 'duration', sample: '1s' },
+    mode: { type: 'word', words: ['continuous', 'interval'], optional: true, sample: '' },
+    initial: { type: 'count', optional: true, sample: '' },
+    borrow: { type: 'count', optional: true, sample: '' },
+    waitBeyondCapacity: { type: 'flag', optional: true },
+  },
+  create: tokenBucket,
+  text: ({ capacity, refill, every, mode }) =>
+    `${capacity} at once, ${refill} more every ${exactLength(every)}${mode === 'interval' ? ' in batches' : ''}`,
   compile: ({ algorithm: _, ...options }) => ruleOf(tokenBucket(options)),
   shareOf: (policy, share) => ({
     ...policy,

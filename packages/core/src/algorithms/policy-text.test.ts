@@ -6,8 +6,9 @@ import {
   slidingLog,
   slidingWindow,
   tokenBucket,
-} from '@sluice/core';
-import { lengthText, policyText } from './policy-text.js';
+} from '../index.js';
+import { lengthText } from '../length-text.js';
+import { policyText } from './index.js';
 
 test.each([
   [0, '0 ms'],
