@@ -1,19 +1,13 @@
 import {
   CombinedLimiter,
-  concurrency,
   type Decision,
-  fixedWindow,
-  gcra,
-  leakyBucket,
   ManualClock,
   type Policy,
   RateLimiter,
   type RateLimiterOptions,
   type Store,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
 } from '../../../packages/core/src/index.js';
+import { conformances, merged } from '../../support/conformance/all.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { within } from '../../support/within.js';
 
@@ -28,29 +22,19 @@ export interface StoreKind {
   another(store: Store, clock?: ManualClock): Store;
 }
 
-type PolicyOf = (period: string, permits?: number) => Policy;
-
 /**
  * Every algorithm whose permits are spent: 10 permits, and all of them back in `period`, or a slot later. Periods are
  * hours of a clock that only the test moves: in Redis nothing may expire by the server's own clock meanwhile.
  */
-export const rates: Readonly<Record<string, PolicyOf>> = {
-  fixedWindow: (window, limit = 10) => fixedWindow({ limit, window }),
-  'fixedWindow by the clock': (window, limit = 10) => fixedWindow({ limit, window, align: 'clock' }),
-  slidingWindow: (window, limit = 10) => slidingWindow({ limit, window }),
-  slidingLog: (window, limit = 10) => slidingLog({ limit, window }),
-  tokenBucket: (every, n = 10) => tokenBucket({ capacity: n, refill: n, every }),
-  'tokenBucket in batches': (every, n = 10) =>
-    tokenBucket({ capacity: n, refill: n, every, mode: 'interval' }),
-  gcra: (period, limit = 10) => gcra({ limit, period }),
-  leakyBucket: (every, n = 10) => leakyBucket({ capacity: n, leak: n, every }),
-};
+export const rates = merged((record) => (record.holds ? {} : record.policies));
 
 /** All of them, concurrency too, whose permits come back with the lease. */
-export const policies: typeof rates = {
-  ...rates,
-  concurrency: (lease, limit = 10) => concurrency({ limit, lease }),
-};
+export const policies = merged((record) => record.policies);
+
+/** Those whose `acquire` spaces its calls: one permit taken, and the next call waits. */
+export const spaced: ReadonlySet<string> = new Set(
+  conformances.filter(({ spaces }) => spaces).flatMap((record) => Object.keys(record.policies)),
+);
 
 /** What a test has at hand. */
 export class StoreHarness {

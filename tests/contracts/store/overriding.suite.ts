@@ -7,6 +7,7 @@ import {
   rejection,
   StoreHarness,
   type StoreKind,
+  spaced,
   startWait,
 } from './harness.js';
 
@@ -195,7 +196,7 @@ export function overridingContract(kind: StoreKind): void {
     '%s: a call that waits already passes at its moment, also during a later block',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
-      await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
+      await limiter.acquire('k', { cost: spaced.has(name) ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
       await harness.answered(limiter);

@@ -1,5 +1,5 @@
 import { concurrency } from '../../../packages/core/src/index.js';
-import { HOUR, nextWait, rates, StoreHarness, type StoreKind, startWait } from './harness.js';
+import { HOUR, nextWait, rates, StoreHarness, type StoreKind, spaced, startWait } from './harness.js';
 
 /** `refund`, `penalty` and `reward`: what was taken comes back, or more is taken. */
 export function refundContract(kind: StoreKind): void {
@@ -56,7 +56,7 @@ export function refundContract(kind: StoreKind): void {
 
     test('returns the permits of an acquire that waited', async () => {
       const limiter = limiterOf();
-      await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
+      await limiter.acquire('k', { cost: spaced.has(name) ? 1 : 10 });
       const wait = startWait(limiter, 'k', 1);
       await harness.answered(limiter);
       await harness.clock.advance('1h6m');
@@ -68,7 +68,7 @@ export function refundContract(kind: StoreKind): void {
 
     test('lets the next call pass at once, also when another call waits for a later moment', async () => {
       const limiter = limiterOf();
-      const [fill, cost] = name === 'leakyBucket' ? [1, 1] : [10, 5];
+      const [fill, cost] = spaced.has(name) ? [1, 1] : [10, 5];
       const first = await limiter.acquire('k', { cost: fill });
       const wait = await nextWait(limiter, 'k', cost);
       const waiting = startWait(limiter, 'k', cost);
@@ -99,7 +99,7 @@ export function refundContract(kind: StoreKind): void {
 
     test('a penalty does not move waiting calls', async () => {
       const limiter = limiterOf();
-      await limiter.acquire('k', { cost: name === 'leakyBucket' ? 1 : 10 });
+      await limiter.acquire('k', { cost: spaced.has(name) ? 1 : 10 });
       const wait = await nextWait(limiter, 'k', 1);
       const waiting = startWait(limiter, 'k', 1);
       await harness.answered(limiter);

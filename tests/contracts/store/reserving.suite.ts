@@ -1,5 +1,5 @@
 import { isRateLimitExceededError } from '../../../packages/core/src/index.js';
-import { HOUR, rates, rejection, StoreHarness, type StoreKind } from './harness.js';
+import { HOUR, rates, rejection, StoreHarness, type StoreKind, spaced } from './harness.js';
 
 /** `reserve`, then `settle` or `cancel`. */
 export function reservingContract(kind: StoreKind): void {
@@ -57,7 +57,7 @@ export function reservingContract(kind: StoreKind): void {
     test('without enough permits rejects at once, and with a timeout waits', async () => {
       const limiter = limiterOf();
       // A leaky bucket lets in to wait what it has room for.
-      const [taken, more, cost] = name === 'leakyBucket' ? [9, 2, 1] : [10, 10, 10];
+      const [taken, more, cost] = spaced.has(name) ? [9, 2, 1] : [10, 10, 10];
       await limiter.consume('k', { cost: taken });
       for (const options of [{}, { timeout: undefined }, { timeout: 0 }]) {
         const error = await rejection(limiter.reserve('k', more, options as never));

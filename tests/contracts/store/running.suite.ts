@@ -1,5 +1,14 @@
 import { concurrency, fixedWindow, isLimiterClosedError } from '../../../packages/core/src/index.js';
-import { nextWait, policies, rates, rejection, StoreHarness, type StoreKind, startWait } from './harness.js';
+import {
+  nextWait,
+  policies,
+  rates,
+  rejection,
+  StoreHarness,
+  type StoreKind,
+  spaced,
+  startWait,
+} from './harness.js';
 
 /** `schedule` and `wrap`, and `close`, which ends everything. */
 export function runningContract(kind: StoreKind): void {
@@ -81,7 +90,7 @@ export function runningContract(kind: StoreKind): void {
     '%s: close rejects waiting calls and returns their permits',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
-      const leaks = name === 'leakyBucket';
+      const leaks = spaced.has(name);
       await limiter.acquire('k', { cost: leaks ? 1 : 10 });
       const before = await limiter.peek('k');
       const wait = await nextWait(limiter, 'k', 1);

@@ -1,6 +1,15 @@
 import { isRateLimitExceededError, slidingLog } from '../../../packages/core/src/index.js';
 import { uniqueName } from '../../support/redis-url.js';
-import { HOUR, nextWait, rates, rejection, StoreHarness, type StoreKind, startWait } from './harness.js';
+import {
+  HOUR,
+  nextWait,
+  rates,
+  rejection,
+  StoreHarness,
+  type StoreKind,
+  spaced,
+  startWait,
+} from './harness.js';
 
 const MINUTE = HOUR / 60;
 
@@ -10,7 +19,7 @@ export function waitingContract(kind: StoreKind): void {
 
   describe.each(Object.entries(rates))('waiting calls, %s', (name, policyOf) => {
     // A leaky bucket has waits only for what fits in: there the first call leaves at once and each next one a leak later.
-    const leaks = name === 'leakyBucket';
+    const leaks = spaced.has(name);
     const fill = leaks ? 1 : 10;
     const cost = leaks ? 1 : 5;
 

@@ -4,7 +4,7 @@ import { gcra, leakyBucket, tokenBucket } from '../../../packages/core/src/index
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
 import { type CallOptions, type RedisSide, redisSide } from './sides.js';
-import { HOUR, jumps, LIMIT, SECOND, type Subject, subjects, YEAR } from './subjects.js';
+import { HOUR, held, jumps, LIMIT, SECOND, type Subject, spaced, subjects, YEAR } from './subjects.js';
 
 /** ms: the TTL of each key after each call; Redis counts it by its own clock, whatever moment a script got. */
 const lives = new Map<string, number>();
@@ -64,11 +64,11 @@ describe.each(Object.entries(subjects))('%s', (name, { policy, longestTtl }: Sub
           expect(ttl).toBeLessThanOrEqual(ms(Math.max(longestTtl, 2 * HOUR) + JITTER) + MORE);
         }
       }
-      if (name === 'concurrency') return;
+      if (held.has(name)) return;
       const key = uniqueName('life');
       const { ask } = redis.key(policy, key);
       let last = 0;
-      const leaks = name === 'leakyBucket';
+      const leaks = spaced.has(name);
       await ask(START, { cost: leaks ? 1 : LIMIT });
       for (let i = 0; i < (leaks ? LIMIT - 1 : 2 * LIMIT); i += 1) {
         last = (await ask(START, { operation: 'acquire', wait: YEAR })).wait;

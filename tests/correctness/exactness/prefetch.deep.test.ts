@@ -3,7 +3,7 @@ import { RateLimiter } from '../../../packages/core/src/index.js';
 import { bundle } from '../../support/bundle.js';
 import { farStore } from '../../support/far-store.js';
 import { run } from '../../support/run.js';
-import { cases } from './oracles.js';
+import { cases, prefetchable } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
 /** Processes that take permits ahead from one store, far away: when they are spent they obey the rule to the permit. */
@@ -15,9 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => prefetch.remove());
 
-const names = Object.keys(cases).filter((name) => !['slidingLog', 'tokenBucket, interval'].includes(name));
-
-test.each(names)(
+test.each(prefetchable)(
   '%s: what is spent later than it was taken is no more than the rule lets go',
   async (name) => {
     const args = [prefetch.file, name, String(Math.ceil(WALKS / 20))];

@@ -5,6 +5,7 @@ import { parseRules } from '@sluice/rules';
 import { compilePolicy, policyKinds, policyText } from '../../../packages/core/src/algorithms/index.js';
 import type { PolicyKind } from '../../../packages/core/src/algorithms/policy-kind.js';
 import { fieldsOf, formOf, policyOf } from '../../../website/playground/policies.js';
+import { conformances } from '../../support/conformance/all.js';
 
 const root = resolve(__dirname, '../../..');
 const folder = join(root, 'packages/core/src/algorithms');
@@ -18,6 +19,17 @@ const kinds: readonly PolicyKind[] = policyKinds;
 test('each folder of an algorithm is in the list', () => {
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(folders.map(({ name }) => name).sort()).toEqual(kinds.map(({ page }) => page).sort());
+});
+
+test('the suites know each algorithm, and each suite each mode', () => {
+  const named = conformances.map(({ policies }) => Object.keys(policies)[0]);
+  expect(named).toEqual(kinds.map(({ name }) => name));
+  for (const { holds, policies, random, oracles = {}, subjects } of conformances) {
+    const [name = ''] = Object.keys(policies);
+    const parts = [policies, random, subjects, ...(holds ? [] : [oracles])];
+    for (const part of parts)
+      expect(Object.keys(part).filter((mode) => mode.startsWith(name))).not.toEqual([]);
+  }
 });
 
 test.each(kinds.map((kind) => [kind.name, kind] as const))('%s is known everywhere', (name, kind) => {

@@ -26,7 +26,7 @@ export function importGraph(folder = 'src'): ImportGraph {
     const path = join(packagesFolder, name, folder);
     if (!existsSync(path)) return [];
     return readdirSync(path, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(?:c?ts|tsx)$/.test(file) && !file.endsWith('.test.ts'))
+      .filter((file) => /\.(?:c?ts|tsx)$/.test(file) && !/\.(test|conformance)\.ts$/.test(file))
       .map((file) => `${name}/${folder}/${file}`);
   });
   return new Map(sources.sort().map((path) => [path, sourceFile(path)]));

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import type { Conformance } from '../../../../../tests/support/conformance/conformance.js';
+import { openOr } from '../../../../../tests/support/conformance/random-parts.js';
+import { HOUR, LIMIT, windows } from '../../../../../tests/support/conformance/subject-parts.js';
+import { concurrency } from './concurrency.js';
+
+export const concurrencyConformance: Conformance = {
+  policies: {
+    concurrency: (lease, limit = 10) => concurrency({ limit, lease }),
+  },
+  holds: true,
+  random: {
+    concurrency: fc
+      .record({
+        limit: openOr(fc.integer({ min: 1, max: 4 })),
+        lease: fc.oneof(fc.integer({ min: 100, max: 1_000 }), fc.integer({ min: 1_000, max: 600_000 })),
+        queue: fc.integer({ min: 1, max: 4 }),
+      })
+      .map((o) => concurrency(o)),
+  },
+  subjects: {
+    // Nobody releases here: what is taken is held for a lease.
+    concurrency: windows(concurrency({ limit: LIMIT, lease: '1h' }), HOUR, 1),
+  },
+};

@@ -1,0 +1,55 @@
+import type fc from 'fast-check';
+import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import type { Random } from '../random.js';
+
+/** A policy of `permits` permits, 10 if nothing is given, all of them back in `period`, or a slot later. */
+export type PolicyOf = (period: string, permits?: number) => Policy;
+
+/**
+ * What the suites need of an algorithm, in its own folder: `<name>.conformance.ts`. Each mode of the algorithm has a name, which begins
+ * with the name of its factory. A record that a suite cannot use is left out.
+ */
+export interface Conformance {
+  /** For the contract of stores. */
+  readonly policies: Readonly<Record<string, PolicyOf>>;
+  /** Permits are held until they are released, not spent. */
+  readonly holds?: true;
+  /** `acquire` spaces its calls, so that a call for all permits waits for nothing. */
+  readonly spaces?: true;
+  /** For the twins in TypeScript and Lua: policies of every scale. */
+  readonly random: Readonly<Record<string, fc.Arbitrary<Policy>>>;
+  /** For exactness: the rule once more. */
+  readonly oracles?: Readonly<Record<string, (random: Random) => Case>>;
+  /** Modes among `oracles` of which no permits can be prefetched. */
+  readonly notPrefetched?: readonly string[];
+  /** For clocks that jump: 4 permits that are back in an hour (of days, in a day; of months, in a month). */
+  readonly subjects: Readonly<Record<string, Subject>>;
+}
+
+/** A policy, and its rule once more, written as plainly as can be. */
+export interface Case {
+  readonly policy: Policy;
+  /** The largest cost worth asking for. */
+  readonly most: number;
+  /** µs: the usual pause between two calls, for which the limit is about used up. */
+  readonly pace: number;
+  /** Permits that could go at `now`. */
+  left(now: number): number;
+  take(now: number, cost: number): void;
+  /**
+   * Where windows or ticks begin with a call: the most that go within `span` µs. When that call is cancelled, others that
+   * were promised a moment keep it, and the windows are not those of a rule that never knew it.
+   */
+  within?(span: number): number;
+}
+
+/** A policy, and what it promises while the clock is right. */
+export interface Subject {
+  readonly policy: Policy;
+  /** µs: the longest after which every permit is back. */
+  readonly window: number;
+  /** µs: the longest TTL of a key. A bucket's key lasts up to twice as long as the bucket takes to fill. */
+  readonly longestTtl: number;
+  /** The most permits that go in a span of `span` µs, both of its ends included. */
+  most(span: number): number;
+}
