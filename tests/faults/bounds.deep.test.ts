@@ -8,7 +8,7 @@ const redis = new OwnRedis();
 const PROCESSES = 3;
 const LIMIT = 6;
 
-/** How much of `LIMIT` Redis admits, and three processes, as which stores of their own count, while it is out and when it is back. */
+/** Permits admitted before, during and after an outage. Three stores stand for three processes. */
 async function admittedIn(
   failurePolicy: FailurePolicy,
 ): Promise<{ before: number; out: number; after: number }> {
@@ -43,12 +43,15 @@ test.each<[string, FailurePolicy, number]>([
   ['`local`', 'local', PROCESSES * LIMIT],
   [`\`local\` with a share of 1 / ${PROCESSES}`, { local: { share: 1 / PROCESSES } }, LIMIT],
   ['`deny`', 'deny', 0],
-])('%s: what three processes admit while Redis is out', async (what, failurePolicy, bound) => {
-  expect(await admittedIn(failurePolicy)).toEqual({ before: LIMIT, out: bound, after: 0 });
-  record({
-    group: 'bounds',
-    fault: `frozen; ${PROCESSES} processes, ${what}`,
-    seen: 'the failure policy',
-    counted: `${LIMIT} + ${bound} + 0 admitted of a limit of ${LIMIT}: before, meanwhile, after`,
-  });
-});
+])(
+  'with %s three processes admit no more than its bound while Redis is out',
+  async (what, failurePolicy, bound) => {
+    expect(await admittedIn(failurePolicy)).toEqual({ before: LIMIT, out: bound, after: 0 });
+    record({
+      group: 'bounds',
+      fault: `frozen; ${PROCESSES} processes, ${what}`,
+      seen: 'the failure policy',
+      counted: `${LIMIT} + ${bound} + 0 admitted of a limit of ${LIMIT}: before, meanwhile, after`,
+    });
+  },
+);

@@ -11,7 +11,7 @@ const redis = new OwnRedis();
 
 let warned: jest.SpyInstance;
 beforeEach(() => {
-  // Once for each code and subject in a process: here each test is to be the first.
+  // A process warns once for each code and subject. Clear them, so that each test sees its warning.
   (globalThis as unknown as Record<symbol, Set<string>>)[Symbol.for('sluice.warnings')]!.clear();
   warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
 });
@@ -25,7 +25,7 @@ const nodeRedis = () => {
 };
 
 describe('a client that is not the store’s own', () => {
-  test('with ioredis’s defaults a call whose reply is lost counts twice, and a warning says so', async () => {
+  test('with ioredis’s defaults counts a call whose reply is lost twice, and causes a warning', async () => {
     const proxy = await redis.proxy();
     const limiter = redis.limiter(redisStore(redis.client(proxy.url)), '5s');
     expect(codes()).toEqual(['SLUICE_CLIENT_RESENDS']);
@@ -36,7 +36,7 @@ describe('a client that is not the store’s own', () => {
     expect(await counted(limiter)).toBe(2);
   });
 
-  test('with the recommended settings it counts once, without a warning', async () => {
+  test('with the recommended settings counts a call whose reply is lost once, without a warning', async () => {
     const proxy = await redis.proxy();
     const limiter = redis.limiter(redisStore(redis.client(proxy.url, recommendedRedisOptions)), '5s');
     await eventually(() => limiter.consume('warm-up'));
@@ -46,7 +46,7 @@ describe('a client that is not the store’s own', () => {
     expect(codes()).toEqual([]);
   });
 
-  test('has listeners of ours only while a store is open, and its errors still reach its owner', async () => {
+  test('has our listeners only while a store is open, and still emits its errors to its owner', async () => {
     const client = redis.client();
     const listeners = () =>
       [...client.eventNames()].map((event) => [event, client.listenerCount(event)]).sort();
@@ -62,7 +62,7 @@ describe('a client that is not the store’s own', () => {
     expect(codes()).toEqual(['SLUICE_CLIENT_RESENDS']);
   });
 
-  test('of node-redis that is not open is opened at the first call, and its errors do not end the process', async () => {
+  test('from node-redis that is not open opens at the first call, and its errors do not end the process', async () => {
     await redis.server.kill();
     const store = redisStore(nodeRedis());
     const limiter = redis.limiter(store);
@@ -72,7 +72,7 @@ describe('a client that is not the store’s own', () => {
     expect(await counted(limiter)).toBe(0);
   });
 
-  test('of node-redis: calls made while the server is away are not counted when it is back', async () => {
+  test('from node-redis does not send calls later that were made while the server was away', async () => {
     const client = nodeRedis();
     client.on('error', () => undefined);
     await client.connect();
@@ -97,7 +97,7 @@ describe('the store’s own client', () => {
     const connections = proxy.connections;
     proxy.blackhole();
     await rejection(limiter.consume('k'));
-    // The call's connection; those after it are swallowed, too.
+    // The proxy also swallows the connections after the call's connection.
     await eventually(async () => expect(proxy.connections).toBeGreaterThan(connections));
     proxy.disconnectAll();
     proxy.pass();
@@ -105,7 +105,7 @@ describe('the store’s own client', () => {
     expect(await counted(limiter)).toBeLessThanOrEqual(1);
   });
 
-  test('waits as long as the longest deadline for an answer', async () => {
+  test('waits for an answer until the longest deadline of its limiters', async () => {
     const proxy = await redis.proxy();
     const store = redis.open(redisStore(proxy.url));
     const [hasty, patient] = [redis.limiter(store), redis.limiter(store, '20s')];
@@ -129,7 +129,7 @@ describe('the store’s own client', () => {
     await eventually(async () => expect(await connected()).toBe(false));
   });
 
-  test('logs in with username and password of the options, whatever the address says', async () => {
+  test('logs in with the username and password of the options, not of the address', async () => {
     await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>p@ss:w%41rd', '~*', '&*', '+@all');
     const url = redis.server.url.replace('redis://', 'redis://bob:wrong@');
     const limiter = redis.limiter(redisStore({ url, username: 'ann', password: 'p@ss:w%41rd' }), '5s');
@@ -146,7 +146,7 @@ describe('a server that evicts', () => {
     await admin.config('SET', 'maxmemory', '64mb');
     await admin.config('SET', 'maxmemory-policy', policy);
   };
-  /** A second reply on the same connection comes after the replies to commands sent with the first call. */
+  /** Decides twice: the second reply arrives after the replies to all commands that the first call sent. */
   const decidedTwice = async (store: ReturnType<typeof redisStore>) => {
     const limiter = redis.limiter(store, '5s');
     await limiter.consume('k');
@@ -160,7 +160,7 @@ describe('a server that evicts', () => {
   test.each([
     ['the store’s own client', () => redisStore(redis.server.url)],
     ['node-redis', () => redisStore(nodeRedis())],
-  ])('is warned of once, by its policy: %s', async (_, open) => {
+  ])('causes one warning that names its policy: %s', async (_, open) => {
     await evicting('volatile-ttl');
     for (const store of [open(), open()]) await decidedTwice(store);
     await eventually(async () => expect(warnings()).toHaveLength(1));
@@ -175,13 +175,15 @@ describe('a server that evicts', () => {
     expect(warnings()).toEqual([]);
   });
 
-  test('causes no warning if INFO is forbidden; decisions go on', async () => {
+  test('causes no warning if INFO is forbidden, and still decides', async () => {
     await evicting('allkeys-lru');
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '&*', '+@all', '-info');
-    const ofClient = jest.spyOn(console, 'warn').mockReturnValue();
+    const clientWarnings = jest.spyOn(console, 'warn').mockReturnValue();
     await decidedTwice(redisStore({ url: redis.server.url, username: 'guest', password: 'secret' }));
-    expect(ofClient.mock.calls).toEqual([[expect.stringMatching(/^Skipping the ready check .*NOPERM/)]]);
-    ofClient.mockRestore();
+    expect(clientWarnings.mock.calls).toEqual([
+      [expect.stringMatching(/^Skipping the ready check .*NOPERM/)],
+    ]);
+    clientWarnings.mockRestore();
     const { evalsha, eval: run } = redis.client();
     const bare = { evalsha: evalsha.bind(redis.client()), eval: run.bind(redis.client()) };
     await decidedTwice(redisStore(bare as never));

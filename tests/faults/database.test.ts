@@ -11,8 +11,8 @@ import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-/** Each call rejects, also after the connection was lost, and nothing is counted in another database. */
-async function isRefused(limiter: RateLimiter, reason: string, message: RegExp): Promise<void> {
+/** Each call rejects, also after a lost connection, and no other database gets a key. */
+async function expectRefusals(limiter: RateLimiter, reason: string, message: RegExp): Promise<void> {
   const admin = redis.client();
   for (let round = 0; round < 3; round += 1) {
     for (let call = 0; call < 5; call += 1) {
@@ -41,22 +41,22 @@ test.each([
   ['of options', (url: string) => redisStore({ url, options: { db: 99 } })],
   ['of an ioredis 6 client', (url: string) => redisStore(borrowed(`${url}/99`))],
   ['of an ioredis 5 client', (url: string) => redisStore(borrowed5(`${url}/99`))],
-])('a database that does not exist, %s, stays an error', async (_what, open) => {
+])('calls to a database that does not exist keep rejecting: %s', async (_what, open) => {
   const limiter = redis.limiter(open(redis.server.url), '5s');
-  await isRefused(limiter, 'other', /no such database.*DB index is out of range/);
+  await expectRefusals(limiter, 'other', /no such database.*DB index is out of range/);
 });
 
-test('a forbidden database stays an error until the user gets the right', async () => {
+test('calls to a forbidden database reject until the user gets the right', async () => {
   const admin = redis.client();
   await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '&*', '+@all', '-select');
   const limiter = redis.limiter(redisStore(`redis://guest:secret@127.0.0.1:${redis.server.port}/2`), '5s');
-  await isRefused(limiter, 'NOPERM', /select/);
+  await expectRefusals(limiter, 'NOPERM', /select/);
   await admin.call('ACL', 'SETUSER', 'guest', '+select');
   await eventually(() => limiter.consume('k'));
   expect([await admin.dbsize(), await redis.client(`${redis.server.url}/2`).dbsize()]).toEqual([0, 1]);
 });
 
-test('connect() also rejects', async () => {
+test('connect() rejects for a database that does not exist', async () => {
   const store = redis.open(redisStore(`${redis.server.url}/99`));
   for (let call = 0; call < 3; call += 1)
     expect(isStoreConfigurationError(await rejection(store.connect()))).toBe(true);

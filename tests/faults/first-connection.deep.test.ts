@@ -34,7 +34,7 @@ describe('the first connection', () => {
     expect(isStoreUnavailableError(late) && late.message).toMatch(/no answer within 100 ms/);
   });
 
-  test('the same with a client of yours', async () => {
+  test('may take longer than the deadline with a client of yours', async () => {
     const proxy = await redis.proxy();
     proxy.delay(150);
     const client = redis.client(proxy.url, { ...recommendedRedisOptions, lazyConnect: true });
@@ -44,7 +44,7 @@ describe('the first connection', () => {
       });
   });
 
-  test('without a reply ends after two seconds, and later calls wait only for their deadline', async () => {
+  test('ends after two seconds without a reply, and later calls wait only for their deadline', async () => {
     const proxy = await redis.proxy();
     proxy.blackhole();
     const limiter = redis.limiter(redisStore(proxy.url), '100ms');
@@ -116,7 +116,7 @@ describe('store.connect()', () => {
     expect(await rejection(store.connect())).toMatchObject({ reason: 'closed' });
   });
 
-  test('rejects when the store is closed meanwhile', async () => {
+  test('rejects when the store is closed while it connects', async () => {
     const proxy = await redis.proxy();
     proxy.blackhole();
     const store = redis.open(redisStore(proxy.url));

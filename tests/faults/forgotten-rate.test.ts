@@ -9,7 +9,7 @@ import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-test('a store that recovered without the shared rate has recovered: only calls for that rate reject', async () => {
+test('after an outage that lost a shared rate, only calls for that rate reject', async () => {
   const store = redis.open(redisStore(redis.server.url));
   const shared = redis.open(new SharedLimiter({ name: 'shared', store }));
   const policy = tokenBucket({ capacity: 10, refill: 10, every: '1h' });
@@ -17,7 +17,7 @@ test('a store that recovered without the shared rate has recovered: only calls f
   await eventually(() => shared.setRate({ rate: 5, interval: '1h' }));
   const out = new Promise((resolve) => store.on('degraded', resolve));
   await redis.server.kill();
-  // Shared limits alone have found out: it is about them that the store is looked at from now on.
+  // Only shared limits have noticed the outage, so the health probes are for them.
   const asking = setInterval(() => void shared.tryAcquire().catch(() => undefined), 5);
   await out;
   clearInterval(asking);

@@ -17,7 +17,7 @@ test.each([
     },
   ],
 ])(
-  'a subscription whose reply is lost is sent again, and its listeners get messages (%s)',
+  'a subscription whose reply is lost is sent again, and then receives messages (%s)',
   async (_, storeOn) => {
     const admin = redis.client();
     const proxy = await redis.proxy();
@@ -26,10 +26,10 @@ test.each([
     proxy.resetNextReply();
     // Waiting calls also poll, because a message may have been lost with the connection.
     await new Promise<void>((resolve) => {
-      const told = (id: number) => {
+      const onMessage = (id: number) => {
         if (id === 7) resolve();
       };
-      void store.listen('k', told).then(() => admin.publish('k', '7'));
+      void store.listen('k', onMessage).then(() => admin.publish('k', '7'));
     });
     expect(proxy.lostReplies).toBe(1);
   },

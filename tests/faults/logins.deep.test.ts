@@ -14,13 +14,13 @@ import { rethrow } from '../support/rethrow.js';
 import { fromRedis } from './callers.js';
 import { eventually, rejection } from './own-redis.js';
 
-// Passwords that change while programs run, as those that expire do: connections stay, and the next ones are refused.
+// Passwords that expire or change while programs run: existing connections work on, and new ones are refused.
 
 const host = '127.0.0.1';
 const username = 'app';
 const password = 'first';
 const login = { username, password };
-/** On each server. */
+/** Arguments of each server that create the user. */
 const USER = ['--user', 'app', 'on', '>first', '~*', '&*', '+@all'];
 const disconnectTimeout = 0;
 

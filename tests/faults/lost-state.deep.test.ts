@@ -7,27 +7,27 @@ import { fromRedis } from './callers.js';
 import { eventually, OwnRedis } from './own-redis.js';
 import { record } from './table.js';
 
-/** A server that answers, and has forgotten something: the script, or what it had counted. */
+/** A server that answers, but has lost the script or its counts. */
 const redis = new OwnRedis();
 const group = 'lost state';
 const USERS = Array.from({ length: 50 }, (_, i) => `user-${i}`);
 
-/** What it admits, Redis has admitted: without Redis it denies. */
+/** A limiter that denies without Redis, so Redis has counted every admission. */
 function limiterOn(store: RedisStore, limit: number, name = uniqueName('lost-state')): RateLimiter {
   const policy = fixedWindow({ limit, window: '1h' });
   return new RateLimiter({ name, policy, store, failurePolicy: 'deny', denyCache: false, deadline: '5s' });
 }
-/** On a client that a busy machine does not bring to give its connection up. */
+/** A store on a client that does not give up its connection on a busy machine. */
 const store = (url = redis.server.url) => redis.open(storeOnDefaults(redis.client(url)));
 
-/** Asks until Redis denies. */
+/** Calls until Redis denies. @returns the number of admitted calls */
 async function admitted(limiter: RateLimiter, key: string, most = Number.POSITIVE_INFINITY): Promise<number> {
   for (let count = 0; ; count += 1) {
     if (count === most || !(await fromRedis(() => limiter.consume(key))).allowed) return count;
   }
 }
 
-test('the server restarts without data: one limit more at most', async () => {
+test('a restart without data admits at most one limit more', async () => {
   const limiter = limiterOn(store(), 50);
   const before = await admitted(limiter, 'k');
   await redis.server.restart();
@@ -39,7 +39,7 @@ test('the server restarts without data: one limit more at most', async () => {
   });
 });
 
-/** Four at a time, until `lasts` has settled. */
+/** Runs four callers until `lasts` has settled. @returns the number of calls */
 async function callsDuring(lasts: Promise<unknown>, call: () => Promise<unknown>): Promise<number> {
   let [going, calls] = [true, 0];
   const caller = async () => {
@@ -73,7 +73,7 @@ test('SCRIPT FLUSH every 100 ms has no effect on callers', async () => {
   });
 });
 
-// Redis 7.4 keeps 500 scripts that came with EVAL; older ones keep all.
+// Redis 7.4 keeps 500 scripts sent with EVAL; older versions keep all.
 test('enough foreign scripts to evict ours have no effect on callers', async () => {
   const admin = redis.client();
   const limiter = limiterOn(store(), 1_000);
@@ -89,11 +89,11 @@ test('enough foreign scripts to evict ours have no effect on callers', async () 
 });
 
 describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
-  'memory is full, %s',
+  'a full memory with %s',
   (policy) => {
     const LIMIT = 4;
 
-    test('a limited key begins again once for each eviction', async () => {
+    test('admits a limited key again once for each eviction', async () => {
       const admin = redis.client();
       const limiter = limiterOn(store(), LIMIT);
       for (const user of USERS) expect(await admitted(limiter, user)).toBe(LIMIT);
@@ -125,7 +125,7 @@ describe.each(['allkeys-lru', 'volatile-lru', 'volatile-ttl', 'noeviction'])(
   },
 );
 
-test('a lagging replica is promoted: it admits again the calls it had not received', async () => {
+test('a promoted replica that lagged admits the calls again that it had not received', async () => {
   const link = await redis.proxy();
   const replica = await startReplica(link.port);
   redis.open({ close: () => replica.stop() });

@@ -16,7 +16,7 @@ import { record } from './table.js';
 const redis = new OwnRedis();
 const group = 'network';
 
-test('the server is killed', async () => {
+test('the failure policy decides while the server is killed', async () => {
   await runOutage({
     ...{ group, fault: 'killed (`kill -9`)', reasons: ['connection', 'timeout'], forgets: true },
     connectionError: /ECONNREFUSED/,
@@ -26,7 +26,7 @@ test('the server is killed', async () => {
   });
 });
 
-test('the server was never there', async () => {
+test('the failure policy decides without a server from the start', async () => {
   await redis.server.kill();
   await runOutage({
     ...{ group, fault: 'never there', reasons: ['connection', 'timeout'], fromTheStart: true },
@@ -37,7 +37,7 @@ test('the server was never there', async () => {
   });
 });
 
-test('the server is frozen', async () => {
+test('the failure policy decides while the server is frozen', async () => {
   await runOutage({
     ...{ group, fault: 'frozen (`kill -STOP`)', reasons: ['timeout'], mayCount: true },
     store: redis.open(redisStore(redis.server.url)),
@@ -46,7 +46,7 @@ test('the server is frozen', async () => {
   });
 });
 
-test('replies come too late', async () => {
+test('the failure policy decides while replies are too late', async () => {
   const proxy = await redis.proxy();
   await runOutage({
     ...{ group, fault: 'slow: answers after the deadline', reasons: ['timeout'], mayCount: true },
@@ -56,7 +56,7 @@ test('replies come too late', async () => {
   });
 });
 
-test('each connection is reset in the middle of a reply', async () => {
+test('the failure policy decides while each connection is reset in the middle of a reply', async () => {
   const proxy = await redis.proxy();
   await runOutage({
     ...{
@@ -71,7 +71,7 @@ test('each connection is reset in the middle of a reply', async () => {
   });
 });
 
-test('replies are lost under load: each call that Redis admitted is counted once', async () => {
+test('under load with lost replies Redis counts each call once', async () => {
   const proxy = await redis.proxy();
   const limiter = new RateLimiter({
     name: uniqueName('network'),
@@ -89,7 +89,7 @@ test('replies are lost under load: each call that Redis admitted is counted once
       calls.push(call);
       call.allowed = (await limiter.consume(key)).allowed;
       if (call.allowed) admitted += 1;
-      await sleep(1); // a caller that is denied at once must not keep the others from their turn
+      await sleep(1); // otherwise denied callers would block the event loop for the others
     }
   };
   proxy.resetEvery(10);
@@ -109,7 +109,7 @@ test('replies are lost under load: each call that Redis admitted is counted once
   });
 });
 
-test('the network drops everything', async () => {
+test('the failure policy decides while the network drops everything', async () => {
   const proxy = await redis.proxy();
   await runOutage({
     ...{ group, fault: 'blackhole', reasons: ['connection', 'timeout'], mayCount: true },
@@ -119,7 +119,7 @@ test('the network drops everything', async () => {
   });
 });
 
-test('TLS: the certificate is from an unknown authority', async () => {
+test('the failure policy decides while the certificate is from an unknown authority', async () => {
   const server = await startTlsRedis(WRONG_CERTIFICATE);
   redis.open({ close: () => server.stop() });
   const client = redis.client(server.tlsUrl, {

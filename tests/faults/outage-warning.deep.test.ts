@@ -26,7 +26,7 @@ const warnings = (): string[] =>
 const limiterOf = (store: RedisStore, failurePolicy?: 'allow') =>
   new RateLimiter({ name: uniqueName('warned'), policy, store, failurePolicy });
 
-test('an address without a server causes one warning at the first call, and one at the end', async () => {
+test('an address without a server causes one warning at the first call and one at recovery', async () => {
   await redis.server.kill();
   const at = `127.0.0.1:${redis.server.port}`;
   const store = redis.open(redisStore(`redis://ann:secret@${at}/2`));
@@ -47,7 +47,7 @@ test('an address without a server causes one warning at the first call, and one 
   await redis.client().call('ACL', 'SETUSER', 'ann', 'on', '>secret', '~*', '&*', '+@all');
   await eventually(async () => {
     await fromRedis(() => limiters[0]!.consume('k'));
-    // Until ann is there, the server may refuse her, which is another warning.
+    // Before the user ann exists, the server may refuse the login, which causes another warning.
     expect(warnings().at(-1)).toMatch(`redisStore: redis://${at}/2 answers again, after `);
   });
 });
@@ -131,7 +131,7 @@ describe('a server that starts', () => {
   });
 });
 
-test('a login that is refused after a lost connection causes a warning of its own, and one at the end', async () => {
+test('a refused login after a lost connection causes its own warning, and one at recovery', async () => {
   const limiter = limiterOf(redis.open(redisStore(redis.server.url)), 'allow');
   await fromRedis(() => limiter.consume('k'));
   await redis.server.kill();

@@ -46,7 +46,7 @@ const KNOWN_MS = 50;
 const SMALL = 3;
 
 /**
- * Causes a fault for a limiter of each failure policy on one store, and checks what holds for every fault: each call is decided by its policy
+ * Causes a fault for a limiter of each failure policy on one store, and checks the promises for every fault: the policy decides each call
  * and in time, also before the store is known to be out; nothing is counted twice or late; Redis decides again without help. Records the
  * measurements.
  */
@@ -78,7 +78,7 @@ export async function runOutage(outage: Outage): Promise<void> {
   while (known.length < 40) known.push(await callers.ask(known.length, 'known'));
   expect(median(known)).toBeLessThan(KNOWN_MS);
   await callers.refusesTheRest('known');
-  await isHeldTo(
+  await expectLimit(
     SMALL,
     new RateLimiter({ ...options(SMALL), name: uniqueName('small') } as RateLimiterOptions),
   );
@@ -146,7 +146,7 @@ function onceForEachChange(
 }
 
 /** This process counts alone: that is the default failure policy. */
-async function isHeldTo(limit: number, limiter: RateLimiter): Promise<void> {
+async function expectLimit(limit: number, limiter: RateLimiter): Promise<void> {
   let passed = 0;
   for (let call = 0; call < 2 * limit; call += 1) if ((await limiter.consume('k')).allowed) passed += 1;
   expect(passed).toBe(limit);

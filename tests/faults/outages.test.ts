@@ -17,7 +17,7 @@ const redis = new OwnRedis();
 const rejections = (limiter: RateLimiter, calls: number) =>
   Promise.all(Array.from({ length: calls }, () => rejection(limiter.consume('k'))));
 
-test('constructing opens no connection; the first call does', async () => {
+test('the first call opens the connection, not the constructor', async () => {
   const proxy = await redis.proxy();
   const limiter = redis.limiter(redisStore(proxy.url), '5s');
   await redis.client(proxy.url).ping(); // connections are accepted in order: one opened above would be counted by now
@@ -26,7 +26,7 @@ test('constructing opens no connection; the first call does', async () => {
   expect(proxy.connections).toBe(2);
 });
 
-test('a dead server: a coded error that names the reason, and recovery without help', async () => {
+test('with a dead server calls reject with a coded reason until it is back', async () => {
   const limiter = redis.limiter(redisStore(redis.server.url));
   await redis.server.kill();
   const error = await rejection(limiter.consume('k'));
@@ -40,7 +40,7 @@ test('a dead server: a coded error that names the reason, and recovery without h
   expect(await eventually(() => limiter.peek('k'))).toMatchObject({ allowed: true, remaining: LIMIT });
 });
 
-test('calls made while the server is away are not counted when it is back: own client', async () => {
+test('our own client does not send calls later that were made while the server was away', async () => {
   const limiter = redis.limiter(redisStore(redis.server.url));
   await redis.server.kill();
   expect((await rejections(limiter, 100)).every(isStoreUnavailableError)).toBe(true);
@@ -48,7 +48,7 @@ test('calls made while the server is away are not counted when it is back: own c
   expect(await counted(limiter)).toBe(0);
 });
 
-test('calls made while the server is away are not counted when it is back: a client with a queue', async () => {
+test('a client with an offline queue does not send calls later that were made while the server was away', async () => {
   const client = redis.client(redis.server.url, { retryStrategy: () => 20 });
   const limiter = redis.limiter(storeOnDefaults(client));
   await eventually(() => limiter.peek('k'));
@@ -69,7 +69,7 @@ test('calls that timed out while the client was connecting are never sent', asyn
   expect(await counted(limiter)).toBe(0);
 });
 
-test('a frozen server: an error at the deadline, and each call under way is counted at most once', async () => {
+test('with a frozen server a call rejects at the deadline and counts at most once', async () => {
   const limiter = redis.limiter(redisStore(redis.server.url));
   await eventually(() => limiter.peek('k'));
   await redis.server.freeze();
@@ -85,7 +85,7 @@ test.each([
     'borrowed client with the recommended settings',
     (url: string) => redisStore(redis.client(url, recommendedRedisOptions)),
   ],
-])('a lost reply: the call fails, is counted once and is not sent again (%s)', async (_, storeOn) => {
+])('a call whose reply is lost rejects, counts once and is not sent again (%s)', async (_, storeOn) => {
   const proxy = await redis.proxy();
   const limiter = redis.limiter(storeOn(proxy.url), '5s');
   await eventually(() => limiter.consume('warm-up')); // then the lost reply belongs to an EVALSHA that ran
@@ -95,7 +95,7 @@ test.each([
   expect(await counted(limiter)).toBe(1);
 });
 
-test('close ends our own client, and leaves a borrowed one', async () => {
+test('close ends our own client, but not a borrowed one', async () => {
   const client = redis.client();
   const borrowing = storeOnDefaults(client);
   const limiter = redis.limiter(borrowing, '5s');
@@ -115,15 +115,15 @@ test('close ends our own client, and leaves a borrowed one', async () => {
   });
 });
 
-/** ms from a refused attempt to the next. */
+/** Pause between two refused attempts, ms. */
 const PAUSE = 2_000;
 const host = '127.0.0.1';
-/** ioredis waits for the end of a connection that never was. */
+/** ioredis would wait for the end of a connection that never existed. */
 const disconnectTimeout = 0;
 
 type Borrowed = { on(event: 'error', listener: () => void): unknown };
 
-describe('a refused connection decides every waiting call, and each later one before the next attempt', () => {
+describe('a refused connection rejects every waiting call, and each later call before the next attempt', () => {
   let refused = 0;
   beforeEach(() => {
     refused = 0;
@@ -170,13 +170,13 @@ describe('a refused connection decides every waiting call, and each later one be
   ])('%s', async (_, clientOf) => {
     const store = storeOnDefaults(clientOf(await freePort()) as never);
     const limiter = redis.limiter(store, '10s');
-    const together = await rejections(limiter, 20);
-    // Too few to open the circuit, which would answer the others.
+    const waiting = await rejections(limiter, 20);
+    // Too few to open the circuit, which would answer later calls.
     const later = [await rejection(limiter.consume('k')), await rejection(limiter.consume('k'))];
-    for (const error of [...together, ...later]) {
+    for (const error of [...waiting, ...later]) {
       expect(isStoreUnavailableError(error) && error).toMatchObject({
         ...{ reason: 'connection', late: false, neverSent: true },
-        // Of a cluster and of sentinels ioredis does not tell more.
+        // For clusters and sentinels ioredis gives no better reason.
         message: expect.stringMatching(/ECONNREFUSED|Connection is closed/),
       });
     }

@@ -52,7 +52,7 @@ export class OwnRedis {
   }
 }
 
-/** Retries until it works. */
+/** Retries until it resolves. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -66,7 +66,7 @@ export async function eventually<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * The permits that the server has counted for key `k`, once it is back. A client sends queued calls first, in order, on the same connection:
- * the second reply comes after them.
+ * the second reply arrives after theirs.
  */
 export async function counted(limiter: RateLimiter): Promise<number> {
   await eventually(() => limiter.peek('k'));

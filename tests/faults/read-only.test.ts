@@ -9,7 +9,7 @@ import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
 
-test('a server that became a replica ends a connection once, not with each reply under way', async () => {
+test('a server that became a replica closes the connection once, not at each pending reply', async () => {
   const client = redis.client(redis.server.url, recommendedRedisOptions);
   const limiter = redis.limiter(redis.open(redisStore(client)), '5s');
   await eventually(() => limiter.peek('k'));
@@ -18,7 +18,7 @@ test('a server that became a replica ends a connection once, not with each reply
   const admin = redis.client();
   await admin.replicaof('127.0.0.1', await freePort());
   const calls = Array.from({ length: 100 }, () => rejection(limiter.consume('k')));
-  // What had not been answered when the connection ended went with it.
+  // The calls that were pending when the connection closed rejected with it.
   const reasons = (await Promise.all(calls)).map((error) => isStoreUnavailableError(error) && error.reason);
   expect(reasons.filter((reason) => reason === 'READONLY').length).toBeGreaterThan(10);
   expect(reasons.filter((reason) => reason !== 'READONLY' && reason !== 'connection')).toEqual([]);

@@ -6,13 +6,13 @@ import { startSlowLoading } from '../support/redis/slow-loading.js';
 import { runOutage } from './outage.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
-/** A server that is there, and says that it cannot decide now. */
+/** A server that answers that it cannot decide now. */
 const redis = new OwnRedis();
 const group = 'refusals';
 const set = (name: string, value: string | number) => redis.client().config('SET', name, value);
 const store = () => redis.open(redisStore(redis.server.url));
 
-test('BUSY: a foreign script does not end', async () => {
+test('BUSY (a foreign script does not end) lets the failure policy decide', async () => {
   await set('lua-time-limit', 20);
   const [culprit, admin] = [redis.client(), redis.client()];
   await admin.ping();
@@ -30,7 +30,7 @@ test('BUSY: a foreign script does not end', async () => {
   });
 });
 
-test('OOM: its memory is full, and it evicts nothing', async () => {
+test('OOM (full memory, noeviction) lets the failure policy decide', async () => {
   await runOutage({
     ...{ group, fault: '`OOM`: `maxmemory` with `noeviction`', reasons: ['OOM'], store: store() },
     begin: () => set('maxmemory', 1),
@@ -38,7 +38,7 @@ test('OOM: its memory is full, and it evicts nothing', async () => {
   });
 });
 
-test('MISCONF: it cannot save, and is set to refuse writes then', async () => {
+test('MISCONF (it cannot save, and then refuses writes) lets the failure policy decide', async () => {
   const admin = redis.client();
   const folder = (await admin.config('GET', 'dir')) as Record<string, string> | string[];
   const inTheWay = join(Array.isArray(folder) ? folder[1]! : folder.dir!, 'dump.rdb');
@@ -62,7 +62,7 @@ test('MISCONF: it cannot save, and is set to refuse writes then', async () => {
   });
 });
 
-test('NOREPLICAS: too few replicas are there to take writes', async () => {
+test('NOREPLICAS (too few replicas for writes) lets the failure policy decide', async () => {
   await runOutage({
     ...{
       group,
@@ -78,8 +78,8 @@ test('NOREPLICAS: too few replicas are there to take writes', async () => {
 test.each([
   ['READONLY', 'it has become a replica', 'yes'],
   ['MASTERDOWN', 'a replica that has lost its master', 'no'],
-] as const)('%s: %s', async (reason, how, servesStaleData) => {
-  // The own client leaves a server that takes no writes, and on a busy machine is not back in time.
+] as const)('%s (%s) lets the failure policy decide', async (reason, how, servesStaleData) => {
+  // Our own client closes the connection to a server that refuses writes, and may reconnect too late on a busy machine.
   const between = reason === 'READONLY' ? (['connection', 'timeout'] as const) : [];
   const admin = redis.client();
   const nobody = await freePort();
@@ -94,7 +94,7 @@ test.each([
 test.each([
   ['our own client, which waits until it is loaded', true, ['connection', 'timeout', 'LOADING']],
   ['a client that does not check whether it is ready', false, ['connection', 'timeout', 'LOADING']],
-] as const)('LOADING: it reads what it has saved, %s', async (who, own, reasons) => {
+] as const)('LOADING lets the failure policy decide: %s', async (who, own, reasons) => {
   const server = await startSlowLoading(1_500);
   redis.open({ close: () => server.stop() });
   const client = own

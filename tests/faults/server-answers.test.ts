@@ -10,7 +10,7 @@ import {
 import { rethrow } from '../support/rethrow.js';
 import { LIMIT, OwnRedis, rejection } from './own-redis.js';
 
-describe('a server that answers, but not with a decision', () => {
+describe('a server that does not decide', () => {
   const redis = new OwnRedis();
   const limiterAt = (url: string) => redis.limiter(redisStore(url), '5s');
 
@@ -23,7 +23,7 @@ describe('a server that answers, but not with a decision', () => {
     }
   });
 
-  test('a wrong password is an outage whose error says so, also with a valkey:// address', async () => {
+  test('a wrong password is an outage with the reason WRONGPASS, also at a valkey:// address', async () => {
     const admin = redis.client();
     await admin.config('SET', 'requirepass', 'right');
     const at = (start: string) => redis.server.url.replace('redis://', start);
@@ -32,7 +32,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(await limiterAt(at('valkey://:right@')).consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('the event of a wrong password has no password in it', async () => {
+  test('the event of a wrong password does not contain it', async () => {
     await redis.client().config('SET', 'requirepass', 'right');
     const store = redisStore(redis.server.url.replace('redis://', 'redis://:mistaken@'));
     const event = new Promise((resolve) => {
@@ -45,7 +45,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(logged).not.toMatch(/mistaken/);
   });
 
-  test('a foreign value under our key is a configuration error whose cause names it', async () => {
+  test('a foreign value under our key rejects with a configuration error that names the key', async () => {
     const limiter = limiterAt(redis.server.url);
     const admin = redis.client();
     const key = `sluice:v2:fw:${limiter.name}:{k}`;
@@ -66,7 +66,7 @@ describe('a server that answers, but not with a decision', () => {
     expect(isStoreUnavailableError(denied) && denied.message).toMatch(/NOPERM|No permission|can't access/i);
   });
 
-  test('without the right to subscribe the failure policy decides a waiting call, and leaves nothing in the queue', async () => {
+  test('without the right to subscribe the failure policy decides a waiting call, which leaves the queue', async () => {
     await redis.client().call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*', '+@all', 'resetchannels');
     const policy = concurrency({ limit: 1 });
     const limiter = (url: string) =>

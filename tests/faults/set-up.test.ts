@@ -19,7 +19,7 @@ import { runOutage } from './outage.js';
 import { eventually, LIMIT, OwnRedis, rejection } from './own-redis.js';
 import { record } from './table.js';
 
-/** Mistakes to which no failure policy applies: an operator must fix them. */
+/** Configuration errors, to which no failure policy applies: an operator must fix them. */
 const redis = new OwnRedis();
 const POLICIES: FailurePolicy[] = ['local', 'allow', 'deny', () => 'allow'];
 
@@ -32,7 +32,7 @@ interface Mistake {
 }
 
 /** Every call rejects, whatever its failure policy; one event is emitted; once it is fixed, Redis decides. */
-async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void> {
+async function expectConfigurationError({ reason, how, store, begin, end }: Mistake): Promise<void> {
   const errors: StoreErrorEvent[] = [];
   let degraded = 0;
   store
@@ -82,7 +82,7 @@ async function isTold({ reason, how, store, begin, end }: Mistake): Promise<void
   });
 }
 
-test('a store that comes back with another password is still out', async () => {
+test('a store that is back with another password stays out until the login works', async () => {
   const proxy = await redis.proxy();
   const admin = redis.client();
   const store = redis.open(redisStore(proxy.url));
@@ -100,22 +100,22 @@ test('a store that comes back with another password is still out', async () => {
   await admin.config('SET', 'requirepass', 'another');
   proxy.disconnectAll();
   proxy.pass();
-  const told = await eventually(async () => {
+  const refused = await eventually(async () => {
     const error = await rejection(limiter.reset('k'));
-    if ((error as { reason?: unknown })?.reason !== 'NOAUTH') throw new Error('not told yet');
+    if ((error as { reason?: unknown })?.reason !== 'NOAUTH') throw new Error('no NOAUTH yet');
     return error as Error;
   });
-  expect(told.message).toMatch(/the server refuses the login: give redisStore .* \(.*NOAUTH/);
+  expect(refused.message).toMatch(/the server refuses the login: give redisStore .* \(.*NOAUTH/);
   for (let call = 0; call < 10; call += 1)
     expect(await limiter.consume('k')).toMatchObject({ allowed: true, source: 'allow' });
   await admin.config('SET', 'requirepass', '');
   await fromRedis(() => limiter.consume('k'));
 });
 
-test('WRONGTYPE: something else has our key', async () => {
+test('WRONGTYPE (a foreign value has our key) rejects every call, whatever its failure policy', async () => {
   const admin = redis.client();
   const keys = (limiters: readonly RateLimiter[]) => limiters.map(({ name }) => `sluice:v2:fw:${name}:{k}`);
-  await isTold({
+  await expectConfigurationError({
     ...{ reason: 'WRONGTYPE', how: 'something else has our key' },
     store: redis.open(redisStore(redis.server.url)),
     begin: (limiters) => Promise.all(keys(limiters).map((key) => admin.lpush(key, 'theirs'))),
@@ -123,7 +123,7 @@ test('WRONGTYPE: something else has our key', async () => {
   });
 });
 
-test('NOPERM: the user may not touch some of our keys', async () => {
+test('NOPERM for some of our keys lets the failure policy decide calls of these keys', async () => {
   const admin = redis.client();
   await admin.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '~*:granted:*', '+@all');
   const store = redis.open(redisStore(`redis://guest:secret@127.0.0.1:${redis.server.port}`));
@@ -188,7 +188,7 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
   const storeAt = (url: string) => redis.open(storeOnDefaults(clientAt(url)));
   const withPassword = (password: string) => redis.client().config('SET', 'requirepass', password);
 
-  test('WRONGPASS: the password is another', async () => {
+  test('WRONGPASS (another password) lets the failure policy decide', async () => {
     await withPassword('right');
     const admin = redis.client(redis.server.url.replace('redis://', 'redis://:right@'));
     await runOutage({
@@ -204,7 +204,7 @@ describe.each(CLIENTS)('%s', (who, clientAt) => {
     });
   });
 
-  test('NOAUTH: it needs a password, and gets none', async () => {
+  test('NOAUTH (no password given) lets the failure policy decide', async () => {
     await withPassword('right');
     const admin = redis.client(redis.server.url.replace('redis://', 'redis://:right@'));
     await runOutage({

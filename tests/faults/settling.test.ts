@@ -20,7 +20,7 @@ async function reserved() {
   return { proxy, limiter, reservation };
 }
 
-test('a settlement that was never sent succeeds after a reconnection', async () => {
+test('settling sends again after a reconnection if the settlement was never sent', async () => {
   const { proxy, limiter, reservation } = await reserved();
   await cut(proxy);
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: true });
@@ -29,7 +29,7 @@ test('a settlement that was never sent succeeds after a reconnection', async () 
   expect(await limiter.peek('k')).toMatchObject({ remaining: 9 });
 });
 
-test('while Redis is known to be out nothing is sent', async () => {
+test('settling sends nothing while Redis is known to be out', async () => {
   const { proxy, limiter, reservation } = await reserved();
   await cut(proxy);
   for (let i = 0; i < 5; i += 1) await limiter.consume('k');
@@ -39,7 +39,7 @@ test('while Redis is known to be out nothing is sent', async () => {
   expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 10 });
 });
 
-test('after a lost reply the outcome is unknown', async () => {
+test('settling rejects with an unknown outcome after a lost reply', async () => {
   const { proxy, limiter, reservation } = await reserved();
   proxy.resetNextReply();
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false });
@@ -47,13 +47,13 @@ test('after a lost reply the outcome is unknown', async () => {
   expect(await eventually(async () => fromRedis(await limiter.peek('k')))).toMatchObject({ remaining: 9 });
 });
 
-test('after a timeout the outcome is unknown', async () => {
+test('settling rejects with an unknown outcome after a timeout', async () => {
   const { proxy, reservation } = await reserved();
   proxy.blackhole();
   expect(await rejection(reservation.settle(1))).toMatchObject({ neverSent: false, late: true });
 });
 
-/** Waits for the next connection, which stays silent: only then does the client know that the old one is lost. */
+/** Waits for the next connection, which gets no replies: only then has the client noticed that it lost the old one. */
 async function cut(proxy: TcpProxy): Promise<void> {
   const before = proxy.connections;
   proxy.blackhole();

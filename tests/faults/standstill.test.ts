@@ -14,7 +14,7 @@ describe('a blocked event loop', () => {
   test.each([
     ['still connects afterwards', undefined],
     ['waits for the next attempt', 500],
-  ])('during the first connection: the call %s', async (_what, connectTimeout) => {
+  ])('during the first connection does not time out the call: %s', async (_what, connectTimeout) => {
     const options = connectTimeout === undefined ? {} : { connectTimeout };
     const store = redisStore({ url: redis.server.url, options });
     const limiter = redis.limiter(store, '5s');
@@ -25,7 +25,7 @@ describe('a blocked event loop', () => {
     expect(await call).toMatchObject({ source: 'redis', remaining: LIMIT - 1 });
   });
 
-  test('for longer than the socket timeout: replies that have arrived are read', async () => {
+  test('for longer than the socket timeout still reads replies that have arrived', async () => {
     const limiter = redis.limiter(redisStore(redis.server.url), '100ms');
     await limiter.peek('k');
     const calls = Array.from({ length: 50 }, () => limiter.consume('k'));
@@ -37,7 +37,7 @@ describe('a blocked event loop', () => {
   });
 });
 
-test('a refused connection fails the call at once, whatever the deadline', async () => {
+test('a refused connection rejects the call at once, before its deadline', async () => {
   await redis.server.kill();
   const limiter = redis.limiter(redisStore(redis.server.url), '20s');
   const error = await rejection(limiter.consume('k'));

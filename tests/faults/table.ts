@@ -17,7 +17,7 @@ export interface FaultRow {
   readonly first?: number;
   /** Median wait after that, ms. */
   readonly known?: number;
-  /** What the server had counted after the fault. */
+  /** The server's count after the fault. */
   readonly counted: string;
   /** From the end of the fault until Redis decided again, ms. */
   readonly recovered?: number;

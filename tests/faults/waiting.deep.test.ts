@@ -24,11 +24,11 @@ function limiterOn(store: Store, policy: Policy, name = uniqueName('waiting'), d
   );
 }
 const slot = concurrency({ limit: 1, lease: '3s' });
-/** How many channels all connections together listen to. */
+/** The number of channels that all connections subscribe to. */
 const listening = async (admin: Redis) =>
   [...String(await admin.client('LIST')).matchAll(/ sub=(\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
 
-test('a call whose moment is booked needs the server no more', async () => {
+test('a call with a booked moment resolves without the server', async () => {
   const limiter = limiterOn(redisStore(redis.server.url), fixedWindow({ limit: 1, window: '1s' }));
   await limiter.acquire('k');
   const waiting = limiter.acquire('k');
@@ -148,7 +148,7 @@ test('all waiting calls share one subscriber connection, which closes after the 
   await eventually(async () => expect(await listening(admin)).toBe(0));
 });
 
-test('the server goes away while a call waits in line: the call rejects, and no permit is held afterwards', async () => {
+test('a queued call rejects when the server dies, and holds no permit afterwards', async () => {
   const admin = redis.client();
   const limiter = limiterOn(redisStore(redis.server.url), slot, undefined, '500ms');
   await eventually(() => limiter.acquire('k'));
@@ -160,7 +160,7 @@ test('the server goes away while a call waits in line: the call rejects, and no 
   expect(await eventually(() => limiter.peek('k'))).toMatchObject({ remaining: 1 });
 });
 
-test('a lost reply to an acquire: permits that it may have taken return when its lease ends', async () => {
+test('permits of an acquire whose reply was lost return when its lease ends', async () => {
   const proxy = await redis.proxy();
   const limiter = limiterOn(redisStore(proxy.url), concurrency({ limit: 1, lease: '300ms' }));
   await eventually(() => limiter.peek('warm-up'));

@@ -12,7 +12,7 @@ import { RawClient } from '../contracts/adapters/clients.js';
 import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 
-// Faults of other limiters and of their neighbours, tried here.
+// Published vulnerabilities of other rate limiters and of related packages, tried on ours.
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -63,7 +63,7 @@ onEachAdapter(
 test.each([
   ['Express 4', express4],
   ['Express 5', express],
-])('GHSA-wc8c-qw6v-h7f6: an encoded slash leads to no file past its rule, %s', async (_, create) => {
+])('GHSA-wc8c-qw6v-h7f6: an encoded slash does not bypass the rule of a file, %s', async (_, create) => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-static-'));
   await mkdir(join(folder, 'admin'));
   await writeFile(join(folder, 'admin', 'secret.html'), 'secret');

@@ -18,7 +18,7 @@ import { CallCounter } from '../../packages/fleet/src/usage/call-counter.js';
 import { StoreUsage } from '../../packages/fleet/src/usage/store-usage.js';
 import { like } from '../support/like.js';
 
-// Other programs may write to the Redis of the limits: what is on the notice board is checked to the last field.
+// Other programs may write to the Redis of the limits, so readers of the notice board check every field.
 
 const policy = fixedWindow({ limit: 5, window: '1h' });
 const limiter = (name: string) => ({
@@ -72,7 +72,7 @@ const report = {
   calls: { count: 1, p50: 1, p99: 1 },
 };
 
-/** What a process with the option `usage` publishes. */
+/** The text that a process with the option `usage` publishes. */
 async function usageText(name: string): Promise<string> {
   let text = '';
   const publish = async (_: string, given: string) => {
@@ -92,7 +92,7 @@ async function usageText(name: string): Promise<string> {
 }
 
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-/** JSON in place of a field. */
+/** JSON to put in place of a field. */
 const HOSTILE = [
   ...['null', 'true', '-1', '0.5', '1e300', '1e999', '""', '[]', '[null]', '{}', DEEP],
   ...['"\\u001b[2J\\n\\u009b\\u202e"', '"__proto__"', '"constructor"'],
@@ -122,7 +122,7 @@ function* mutationsOf(value: unknown): Generator<string> {
   yield* walk(value, (other) => other);
 }
 
-/** A process that publishes a text, beside a good one. */
+/** A store with texts that processes have published. */
 const storeWith = (memory: Store, texts: { readonly [kind: string]: readonly string[] }): Store =>
   like(memory, {
     look: (part) => memory.look!(part),
@@ -155,13 +155,13 @@ beforeAll(() => {
 });
 afterAll(() => memory.close());
 
-test('ls, explain, inspect and the live page show the limiters of the others, whatever is in a text', async () => {
+test('ls, explain, inspect and the live page skip a hostile definition and show the other limiters', async () => {
   const seen = new Set<string>();
   for (const text of mutationsOf(definitions)) {
     const store = storeWith(memory, { definitions: [JSON.stringify(good), text] });
     const leftOut: LeftOut[] = [];
     const read = JSON.stringify([await readDefinitions(store, (note) => leftOut.push(note)), leftOut]);
-    // Most texts are refused for one of a few reasons.
+    // Many texts give the same result. Test each result once.
     if (seen.has(read)) continue;
     seen.add(read);
     const listed = await run(ls, store);
@@ -181,7 +181,7 @@ test('ls, explain, inspect and the live page show the limiters of the others, wh
   expect(seen.size).toBeGreaterThan(100);
 });
 
-test('top, stats and the live page show the counts of the others, whatever is in a text', async () => {
+test('top, stats and the live page skip a hostile usage text and show the other counts', async () => {
   const others = await usageText('good');
   const seen = new Set<string>();
   for (const text of mutationsOf(JSON.parse(await usageText('api')))) {
@@ -195,7 +195,7 @@ test('top, stats and the live page show the counts of the others, whatever is in
     if (refused) expect(shown.notes).toMatch(/^sluice: What process p1 published is left out: it/);
     else expect(shown.notes).toBe('');
     const listed = await run(top, store, [], { most: '1000' });
-    // Another program may also count so much that the others do not matter.
+    // A hostile text may have such high counts that only a long list shows the others.
     expect(listed.out).toMatch(/^good +ann +1$/m);
     const leftOut: LeftOut[] = [];
     const usage = await usageOf(store, await new Limiters(store).list(), (note) => leftOut.push(note));
@@ -205,7 +205,7 @@ test('top, stats and the live page show the counts of the others, whatever is in
   expect(seen.size).toBeGreaterThan(50);
 });
 
-test('tail and the live page show the denials of the others, whatever is in a report', () => {
+test('tail and the live page skip a hostile report and show the other denials', () => {
   let publish = (_: string): void => {};
   const fleet = {
     follow: ({ received }: { received(broadcast: object): void }) => {
@@ -240,7 +240,7 @@ test('tail and the live page show the denials of the others, whatever is in a re
   expect(Math.min(read, refused)).toBeGreaterThan(100);
 });
 
-test('sluice rules shows what the others run, whatever is in a text', async () => {
+test('sluice rules skips a hostile definition and shows the rules of the other processes', async () => {
   const source = { ...good, rules: [{ name: 'rules', source: 'good.yaml' }] };
   for (const text of mutationsOf({ ...good, rules: definitions.rules })) {
     const store = storeWith(memory, { definitions: [JSON.stringify(source), text] });

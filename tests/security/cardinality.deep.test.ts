@@ -4,7 +4,7 @@ import { run } from '../support/run.js';
 /** The text alone of a million keys takes 70 MB. */
 const HEAP_MB = 48;
 
-test('a million new keys fit into a small heap, take no more time each, and let nobody in again', async () => {
+test('a million new keys fit into a small heap, evict no limited key and take constant time each', async () => {
   const { file, remove } = await bundle(require.resolve('./flood.ts'));
   try {
     const { ok, output } = await run(process.execPath, [`--max-old-space-size=${HEAP_MB}`, file], {

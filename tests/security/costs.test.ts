@@ -35,7 +35,7 @@ const NO_COSTS: readonly unknown[] = [
 ];
 
 describe.each(Object.entries(stores))('%s', (_, store) => {
-  test.each(NO_COSTS)('a cost of %p is refused, and nothing is taken', async (cost) => {
+  test.each(NO_COSTS)('every call with a cost of %p throws, and takes nothing', async (cost) => {
     const limiter = new RateLimiter({ name: uniqueName('cost'), policy, store, deadline: '10s' });
     const options = { cost: cost as number };
     const calls: readonly (() => Promise<unknown>)[] = [
@@ -50,7 +50,7 @@ describe.each(Object.entries(stores))('%s', (_, store) => {
       const refused = await Promise.resolve()
         .then(call)
         .catch((error: unknown) => error);
-      // An object says what each policy costs: its names are looked at first.
+      // An object has a cost for each policy, so its names are checked first.
       expect([RangeError, TypeError]).toContain((refused as Error).constructor);
     }
     expect(await limiter.peek('k')).toMatchObject({ remaining: 5, allowed: true });
@@ -58,7 +58,7 @@ describe.each(Object.entries(stores))('%s', (_, store) => {
   });
 });
 
-/** What a client that is not ours, or a slip in ours, could send. */
+/** Arguments that a foreign client, or a bug in ours, could send. */
 const NO_NUMBERS = [
   'nan',
   '-nan',
@@ -77,7 +77,7 @@ const NO_NUMBERS = [
 /** The one number that may be -1. */
 const AT = 7;
 
-describe('the script itself', () => {
+describe('decide.lua', () => {
   const parts = (name: string) => [
     { limit: limitOf(compilePolicy(policy)), key: `${name}:{a}`, cost: 1, at: AT },
     { limit: limitOf(compilePolicy(gcra({ limit: 5, period: '1h' }))), key: `${name}:{b}`, cost: 1, at: AT },
@@ -92,7 +92,7 @@ describe('the script itself', () => {
         batchOf([{ operation, wait: 1_000, parts: parts(name) }]).groups,
         Date.now() * 1_000,
       );
-      // Not the moment, which may be empty, nor the operation, nor the tags of the algorithms.
+      // Not the time, which may be empty, nor the operation, nor the tags of the algorithms.
       const numbers = args.flatMap((arg, i) => {
         const mayBe = text === '-1' && arg === String(AT);
         return i > 0 && /^\d+$/.test(arg) && !mayBe ? [i] : [];
@@ -110,7 +110,7 @@ describe('the script itself', () => {
     }
   });
 
-  test('takes what it is sent when all its numbers are whole', async () => {
+  test('decides when all its numbers are whole', async () => {
     const name = uniqueName('raw');
     const { keys, args } = written(
       batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]).groups,

@@ -4,7 +4,7 @@ import { fixedWindow, memoryStore, RateLimiter } from '../../packages/core/src/i
 
 const NEW_KEYS = 1_000_000;
 const MAX_KEYS = 150_000;
-/** More than any one search for a key to forget could step over. */
+/** More limited keys than one search for a key to evict can skip. */
 const DENIED = 5_000;
 const RULED = 100;
 
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   let passed = 0;
   let most = 0;
   for (let i = 0; i < NEW_KEYS; i += 1) {
-    // Cut out of 16 kB, as an id from a header is, and half of them too long to be kept as they are.
+    // Cut from a text of 16 kB, as an id from a header is. Half of the keys are too long to store as text.
     const header = `${i}-${i % 2 === 0 ? 'x'.repeat(200) : ''}`.padEnd(16_384, '.');
     if ((await limiter.consume(header.slice(0, 210))).allowed) passed += 1;
     most = Math.max(most, store.size);

@@ -11,7 +11,7 @@ import { anyValue, identity } from './values.js';
 
 const LIMIT = 1_000_000;
 const policy = fixedWindow({ limit: LIMIT, window: '1h' });
-/** All that is allowed in a Redis key of ours; the one pair of braces is what makes the hash tag. */
+/** The permitted characters of our Redis keys; the only pair of braces makes the hash tag. */
 const STORED = /^[\w.:/@#-]+:\{[A-Za-z0-9._~@+=,/:%-]{1,128}\}$/;
 
 const client = testClient(redisUrl());
@@ -33,13 +33,13 @@ async function storedKeys(name: string): Promise<string[]> {
   return [...found];
 }
 
-/** Counts each of the keys once, and what that made of its count. */
+/** Consumes each of the keys once. @returns the count of each key at that call */
 async function counted(limiter: RateLimiter, keys: readonly string[]): Promise<number[]> {
   const decisions: Decision[] = await Promise.all(keys.map((key) => limiter.consume(key)));
   return decisions.map(({ remaining }) => LIMIT - remaining);
 }
 
-/** How often each had come by then. */
+/** How often each value has occurred so far. */
 function expected(values: readonly (readonly string[])[]): number[] {
   const times = new Map<string, number>();
   return values.map((value) => {
@@ -71,7 +71,7 @@ async function checkInjective(template: string, values: readonly (readonly strin
   }
 }
 
-describe('values that differ are counted apart and values that are equal together, in memory as in Redis', () => {
+describe('values share a count only if they are equal, in memory and in Redis', () => {
   test.each(['#{0}', 'k:#{0}', '{#{0}}'])('%s', async (template) => {
     const several = fc.array(fc.tuple(anyValue), { minLength: 2, maxLength: 40 });
     await fc.assert(
@@ -83,7 +83,7 @@ describe('values that differ are counted apart and values that are equal togethe
   test.each(['#{0}#{1}#<2>', 'order:#{0}:#{1}-#<2>', '#{0}/#{1} #{2}', '{#{0}}~3A#{1}%#{2}'])(
     '%s',
     async (template) => {
-      // The same few texts in every place, delimiters among them, so that what is cut apart elsewhere meets.
+      // The same few texts in every place, including delimiters, so that values with other boundaries join to the same text.
       const some = fc.tuple(fc.constantFrom(':', ':', ':', '/', '-', ' ', '~', '%', '~3A'), anyValue);
       const several = some.chain((texts) => {
         const one = fc.array(fc.constantFrom(...texts), { minLength: 1, maxLength: 2 });
@@ -98,7 +98,7 @@ describe('values that differ are counted apart and values that are equal togethe
   );
 });
 
-test('keys of a megabyte differ in their last character, and are kept in 200 bytes', async () => {
+test('keys of a megabyte that differ in the last character have own counts in 200 bytes each', async () => {
   const long = 'x'.repeat(1 << 20);
   const values = ['', 'a', 'b', '\0', '\ud800', '\ufffd', '{', '}'].map((end) => [`${long}${end}`, 'y']);
   await checkInjective('#{0}', [...values, ...values]);
@@ -111,7 +111,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('two hundred keys of a megabyte leave no megabyte behind', async () => {
+test('two hundred keys of a megabyte use less than 20 MB of heap', async () => {
   const limiter = new RateLimiter({ name: uniqueName('long'), policy, store: memory });
   const before = memory.size;
   const heap = heapUsed();

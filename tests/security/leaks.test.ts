@@ -74,7 +74,7 @@ onEachAdapter(({ start, limiter, place, methodOf }) => {
     expect(all(answer)).not.toMatch(LEAKED);
   });
 
-  test('a key with line breaks writes no header', async () => {
+  test('a key with line breaks injects no header', async () => {
     const client = await start({
       limits: [{ policy: hourly(1), key: '#{query.key}', partitionKey: true, legacyHeaders: true }],
     });

@@ -10,11 +10,11 @@ import {
 import { pathOf, problemOfError, replyTo } from '../../packages/http/src/index.js';
 
 const MEGABYTE = 1 << 20;
-/** What takes a time that grows with the square takes minutes for so much, and hours for a megabyte. */
+/** A text of this length would take minutes in quadratic time, a megabyte hours. */
 const FRAMED = 1 << 17;
 const SOON_MS = 5_000;
 
-/** Pieces of which much text can be made that nearly matches: addresses, paths, escapes, durations, lists of types. */
+/** Pieces whose repetitions nearly match: addresses, paths, escapes, durations, lists of types. */
 const PIECES = [
   ...':.%~{}[]#<>/?&,;= \n\0"\\',
   '1',
@@ -41,7 +41,7 @@ const PIECES = [
   '#{a[*]',
   '~3A',
 ];
-/** Something that comes before or after and lets the match fail late. */
+/** Texts before and after that let the match fail late. */
 const FRAMES: readonly (readonly [string, string])[] = [
   ['1', '!'],
   ['[', ''],
@@ -76,7 +76,7 @@ const ENTRIES: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 test.each(Object.entries(ENTRIES))(
-  '%s reads a megabyte soon',
+  '%s reads a megabyte in linear time',
   async (_, enter) => {
     for (const piece of PIECES) {
       const fill = (length: number) => piece.repeat(length / piece.length);

@@ -80,7 +80,7 @@ const brief = (value: unknown) =>
 
 describe.each(Object.entries(stores))('%s', (_, store) => {
   test.each(PRETENDERS.map((value, i) => [i, brief(value), value] as const))(
-    'as a key, %i: %s is refused, unasked',
+    'rejects a key that is no text or number, without a conversion (%i: %s)',
     async (_i, _brief, value) => {
       const policy = fixedWindow({ limit: 1, window: '1h' });
       const limiter = new RateLimiter({ name: uniqueName('object'), policy, store, deadline: '10s' });
@@ -98,7 +98,7 @@ describe.each(Object.entries(stores))('%s', (_, store) => {
 
 describe('in a key template', () => {
   test.each(PRETENDERS.map((value, i) => [i, brief(value), value] as const))(
-    'the end of a path, %i: %s is refused, unasked',
+    'throws for a value that is no text or number, without a conversion (%i: %s)',
     (_i, _brief, value) => {
       for (const template of ['#{a.b}', 'x:#{a.b}:#{c}', '#{list[*].b}', '#{list[-1:].b}']) {
         const scope = (root: string) => ({ a: { b: value }, c: 'c', list: [{ b: value }] })[root];
@@ -117,7 +117,7 @@ describe('in a key template', () => {
     '#{a[0:9].x}',
     '#{a.self[0].self[1].cyclic.x}',
     '#{a.deep[*].deep[*].x}',
-  ])('%s finds nothing in what is cyclic, deep, or no object at all', (template) => {
+  ])('%s finds nothing in cyclic, deep or primitive values', (template) => {
     for (const value of [cyclic, deep, [cyclic], [deep], 'text', 7, null, undefined, Symbol('a'), () => 1]) {
       expect(() => compileKey(template).resolve(() => value)).toThrow(
         expect.objectContaining({ code: 'SLUICE_KEY_RESOLUTION' }),
@@ -125,7 +125,7 @@ describe('in a key template', () => {
     }
   });
 
-  test('an error of a getter is the error of the call, and no key', () => {
+  test('throws the error of a getter', () => {
     const own = new Error('not signed in');
     const user = {
       get id(): string {
@@ -138,15 +138,15 @@ describe('in a key template', () => {
     }
   });
 
-  test('a getter is asked once for each key', () => {
-    let asked = 0;
+  test('calls a getter once for each key', () => {
+    let reads = 0;
     const user = {
       get id() {
-        asked += 1;
-        return asked === 1 ? 'ann' : ['victim'];
+        reads += 1;
+        return reads === 1 ? 'ann' : ['victim'];
       },
     };
     expect(compileKey('#{user.id}').resolve(() => user)).toBe('ann');
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
   });
 });

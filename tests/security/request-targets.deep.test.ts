@@ -14,7 +14,7 @@ import { withLock } from '../support/redis/lock.js';
 import { run } from '../support/run.js';
 import { reached, serveTargets } from './request-targets.js';
 
-/** The oldest version of each peer, the newest, and those between that changed how they read targets. */
+/** The oldest and the newest version of each peer, and versions between them that changed how they read targets. */
 const VERSIONS = {
   'find-my-way': [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((minor) => `9.${minor}.0`).concat('9.10.1'),
   fastify: ['5.0.0', '5.2.1', '5.5.0', '5.12.8'],

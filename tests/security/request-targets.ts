@@ -4,7 +4,7 @@ import { fixedWindow, RateLimiter } from '../../packages/core/src/index.js';
 import { Rules } from '../../packages/rules/src/index.js';
 import type { Framework, Running } from '../contracts/adapters/frameworks/framework.js';
 
-/** What a client may send instead of a path: each reaches a handler in some version of some router, or once did. */
+/** Request targets instead of a path. Each reaches a handler in some version of some router. */
 export const TARGETS = [
   '/v1/login',
   '/v1/login/',
@@ -118,7 +118,7 @@ interface Answer {
   readonly limits: string;
 }
 
-/** As it is written: `fetch` and `http.request` would not send all of them. */
+/** Sends a target as written: `fetch` and `http.request` would not send all of them. */
 const ask1 = (port: string, target: string): Promise<Answer> =>
   new Promise((resolve, reject) => {
     let text = '';
@@ -142,7 +142,7 @@ const ask2 = (session: ClientHttp2Session, target: string): Promise<Answer> =>
     stream.once('close', () => resolve(answer));
   });
 
-/** Sends each target. @returns those that reached a handler, and those of them that were not counted for it */
+/** Sends each target. @returns targets that reached a handler, and among them targets that its limit did not count */
 export async function reached(url: string, http2 = false) {
   const session = http2 ? connect2(url) : undefined;
   const ask = (target: string) => (session ? ask2(session, target) : ask1(new URL(url).port, target));

@@ -1,7 +1,7 @@
 import { RawClient } from '../contracts/adapters/clients.js';
 import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 
-/** Names that every object has without having been given them. */
+/** Names that every object inherits. */
 const INHERITED = [
   '__proto__',
   'constructor',

@@ -9,7 +9,7 @@ import {
 } from '../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 
-/** One permit in a time. */
+/** Policies of one permit in a period. */
 const POLICIES: Readonly<Record<string, (each: string) => Policy>> = {
   fixedWindow: (window) => fixedWindow({ limit: 1, window }),
   slidingWindow: (window) => slidingWindow({ limit: 1, window, slots: 1 }),

@@ -4,7 +4,7 @@ import { OwnCluster } from '../integration/cluster/own-cluster.js';
 const own = new OwnCluster();
 const USERS = 1_000;
 
-/** What users may call themselves in the hope of a slot of their choice: by Redis, the text in the first braces chooses it. */
+/** Names by which users may try to choose a slot: Redis hashes the text in the first braces. */
 const SPELLINGS: Readonly<Record<string, (user: number) => string>> = {
   plain: (user) => `user-${user}`,
   'one tag': (user) => `{vip}user-${user}`,
@@ -25,12 +25,12 @@ test.each(Object.entries(SPELLINGS))(
       const decisions = await Promise.all(users.map((user) => limiter.consume(user)));
       expect(decisions.filter((decision) => decision.allowed === allowed)).toHaveLength(USERS);
     }
-    const ofNodes = await own.keys(limiter.name);
-    const keys = ofNodes.flat();
+    const keysByNode = await own.keys(limiter.name);
+    const keys = keysByNode.flat();
     expect(keys).toHaveLength(USERS);
     const slots = new Set(await Promise.all(keys.map((key) => own.slotOf(key))));
-    // Of 16,384 slots a thousand keys at random meet 970.
+    // A thousand random keys are in about 970 of 16,384 slots.
     expect(slots.size).toBeGreaterThan(900);
-    for (const { length } of ofNodes) expect(length).toBeGreaterThan(USERS / 5);
+    for (const { length } of keysByNode) expect(length).toBeGreaterThan(USERS / 5);
   },
 );

@@ -5,7 +5,7 @@ import { rateLimit } from '../../packages/express/src/index.js';
 
 const CODE = 'globalThis.sluiceOwned = true';
 
-/** The published payloads against jsonpath-plus (CVE-2024-21534, CVE-2025-1302) and their kin, and what else its syntax has that runs or roams. */
+/** Published payloads against jsonpath-plus (CVE-2024-21534, CVE-2025-1302), variants of them, and other syntax of it that runs code or searches. */
 const PAYLOADS = [
   `$..[?(p="${CODE}";a=''[['constructor']][['constructor']](p);a())]`,
   `$[?(con=constructor;dp=con.defineProperty;gopd=con.getOwnPropertyDescriptor;f=gopd(con,'entries').value;alt=gopd(con.getPrototypeOf(f),'apply');dp(con.getPrototypeOf(_$_root.body),'toString',alt);)]`,
@@ -50,7 +50,7 @@ describe.each(PAYLOADS)('%s', (payload) => {
     `#<${payload}>`,
     `x:#{a}:#{${payload}}`,
     `#{a[*].${payload.replace(/^\$\.?/, '')}}`,
-  ])('is refused at construction: %s', (key) => {
+  ])('throws at construction as %s', (key) => {
     const policy = fixedWindow({ limit: 1, window: '1m' });
     expect(() => compileKey(key)).toThrow(RangeError);
     expect(() => rateLimit({ policy, key })).toThrow(RangeError);
@@ -63,13 +63,13 @@ describe.each(PAYLOADS)('%s', (payload) => {
     }).toThrow(RangeError);
   });
 
-  test('is text as a value, a name or a whole document, and runs nothing', () => {
+  test('is only text as a value or a name', () => {
     const { resolve } = compileKey('#{a.b}:#{c}');
     const data: Record<string, unknown> = { a: { b: payload || 'none' }, c: payload || 'none' };
     expect(typeof resolve((root) => data[root])).toBe('string');
     const named = { a: [{ [payload]: payload, x: 'x' }] };
     expect(compileKey('#{a[*].x}').resolve(() => named.a)).toBe('x');
-    // Where quotes make it a name, it is nothing more.
+    // In quotes it is only a name.
     for (const template of [`#{a['${payload}']}`, `#{a["${payload}"]}`]) {
       let found: unknown;
       try {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyText } from '../support/any-text.js';
 
-/** What encoders, delimiters, hash tags and UTF-8 get wrong. */
+/** Texts that are hard for encoders, delimiters, hash tags and UTF-8. */
 const TRICKY = [
   ...'{}:|/~%# ;-_.\0\n',
   '\ufffd',
@@ -20,7 +20,7 @@ const TRICKY = [
   'x'.repeat(130),
 ];
 
-/** A text that is not empty, often one that is easily taken for another. */
+/** A non-empty text, often one that is easily confused with another. */
 export const anyValue = fc
   .oneof(
     { weight: 4, arbitrary: fc.array(fc.constantFrom(...TRICKY), { minLength: 1, maxLength: 4 }) },
@@ -37,5 +37,5 @@ export const anyValue = fc
   )
   .map((parts) => parts.join(''));
 
-/** Values that differ have texts that differ, lone surrogates too. */
+/** A text that differs for different values, also for lone surrogates. */
 export const identity = (values: readonly unknown[]): string => JSON.stringify(values);

@@ -40,7 +40,7 @@ export const formOf = (algorithm: AlgorithmName): PolicyForm => ({
   values: Object.fromEntries(fieldsOf(algorithm).map(({ name, value }) => [name, value])),
 });
 
-/** The options that the form gives: what is a number as a number, any other text as it is. */
+/** The options that the form gives: a text that is a number becomes a number, any other text stays text. */
 export function optionsOf({ algorithm, values }: PolicyForm): Options {
   const given = fieldsOf(algorithm).map(({ name }) => [name, (values[name] ?? '').trim()] as const);
   return Object.fromEntries(

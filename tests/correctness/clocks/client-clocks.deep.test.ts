@@ -7,7 +7,7 @@ import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { DAY, HOUR, LIMIT, SECOND, subjects, YEAR } from './subjects.js';
 
-/** A process whose clock is wrong by so much (µs). In Redis it is the server's TIME that decides. */
+/** A process whose clock is wrong by `wrong` µs. Redis decides by the server's TIME. */
 class WrongRedisStore extends RedisStore {
   override readonly clock: Clock;
   constructor(wrong: number) {
@@ -49,32 +49,29 @@ const calendars = [
   },
 ];
 
-test.each(Object.entries(others))(
-  '%s: callers whose clocks are wrong take from the same count',
-  async (_, { policy }) => {
-    let [began, ended] = [0, 0];
-    do {
-      const [own, common] = [uniqueName('client'), uniqueName('client')];
-      began = (await ask(right, policy, own, { operation: 'peek' })).now;
-      let [alone, together] = [0, 0];
-      for (const _ of wrong) if ((await ask(right, policy, own)).allowed) alone += 1;
-      for (const store of [...wrong, right]) if ((await ask(store, policy, common)).allowed) together += 1;
-      const resets = await Promise.all(
-        [right, ...wrong].map(async (store) => {
-          const { now, parts } = await ask(store, policy, common, { operation: 'peek' });
-          ended = now;
-          return now + parts[0]!.reset;
-        }),
-      );
-      if (hour(began) !== hour(ended)) continue;
-      expect(together).toBe(alone);
-      expect(new Set(resets).size).toBe(1);
-    } while (hour(began) !== hour(ended)); // then a window ended in between: once more
-  },
-);
+test.each(Object.entries(others))('%s: callers with wrong clocks share one count', async (_, { policy }) => {
+  let [began, ended] = [0, 0];
+  do {
+    const [own, common] = [uniqueName('client'), uniqueName('client')];
+    began = (await ask(right, policy, own, { operation: 'peek' })).now;
+    let [alone, together] = [0, 0];
+    for (const _ of wrong) if ((await ask(right, policy, own)).allowed) alone += 1;
+    for (const store of [...wrong, right]) if ((await ask(store, policy, common)).allowed) together += 1;
+    const resets = await Promise.all(
+      [right, ...wrong].map(async (store) => {
+        const { now, parts } = await ask(store, policy, common, { operation: 'peek' });
+        ended = now;
+        return now + parts[0]!.reset;
+      }),
+    );
+    if (hour(began) !== hour(ended)) continue;
+    expect(together).toBe(alone);
+    expect(new Set(resets).size).toBe(1);
+  } while (hour(began) !== hour(ended)); // a window ended in between: try again
+});
 
 test.each(calendars)(
-  'calendar $name: a caller whose clock is a day or an hour wrong is in the window of the server',
+  'calendar $name: a caller whose clock is up to a day wrong uses the server’s window',
   async ({ policy, begins }) => {
     const key = uniqueName('client');
     const near = wrong.filter((_, i) => Math.abs(errors[i]!) <= DAY);
@@ -85,7 +82,7 @@ test.each(calendars)(
       const { now, parts } = await ask(store, policy, key, { operation: 'peek' });
       resets.push(now + parts[0]!.reset);
     }
-    // Midnight in Berlin may have come meanwhile, once.
+    // Midnight in Berlin may have passed once meanwhile.
     expect(allowed).toBeLessThanOrEqual(2 * LIMIT);
     expect(new Set(resets).size).toBeLessThanOrEqual(2);
     for (const edge of resets) {
@@ -96,7 +93,7 @@ test.each(calendars)(
 );
 
 test.each(calendars)(
-  'calendar $name: ten years wrong, windows are steps of the longest, and the count is one',
+  'calendar $name: callers whose clocks are ten years wrong share one count in windows of the longest length',
   async ({ policy, longest }) => {
     const key = uniqueName('client');
     const far = wrong.filter((_, i) => Math.abs(errors[i]!) > DAY);
@@ -111,32 +108,35 @@ test.each(calendars)(
   },
 );
 
-describe('the time of day is changed while a call waits', () => {
+describe('the time of day changes', () => {
   afterEach(() => {
     jest.restoreAllMocks();
   });
 
-  test.each([-HOUR, HOUR, 10 * YEAR])('by %d µs: acquire sleeps by the monotonic clock', async (error) => {
-    for (const store of [right, undefined]) {
-      const policy = gcra({ limit: 5, period: '5s', burst: 1 });
-      const place = store === undefined ? {} : { store, deadline: '10s' };
-      const limiter = new RateLimiter({ name: uniqueName('client'), policy, ...place });
-      await limiter.acquire('k');
-      const started = performance.now();
-      const waiting = limiter.acquire('k', { timeout: '20s' });
-      const now = Date.now.bind(Date);
-      jest.spyOn(Date, 'now').mockImplementation(() => now() + error / 1000);
-      const { waited } = await waiting;
-      expect(waited).toBeGreaterThan(0);
-      // 1 s, less what passed between the first answer and the second question.
-      expect(performance.now() - started).toBeLessThan(15_000);
-      expect(performance.now() - started).toBeGreaterThanOrEqual(waited - 2);
-      jest.restoreAllMocks();
-      await limiter.close();
-    }
-  });
+  test.each([-HOUR, HOUR, 10 * YEAR])(
+    'by %d µs: a waiting acquire sleeps by the monotonic clock',
+    async (error) => {
+      for (const store of [right, undefined]) {
+        const policy = gcra({ limit: 5, period: '5s', burst: 1 });
+        const storeOptions = store === undefined ? {} : { store, deadline: '10s' };
+        const limiter = new RateLimiter({ name: uniqueName('client'), policy, ...storeOptions });
+        await limiter.acquire('k');
+        const started = performance.now();
+        const waiting = limiter.acquire('k', { timeout: '20s' });
+        const now = Date.now.bind(Date);
+        jest.spyOn(Date, 'now').mockImplementation(() => now() + error / 1000);
+        const { waited } = await waiting;
+        expect(waited).toBeGreaterThan(0);
+        // 1 s, less the time between the first answer and the second call.
+        expect(performance.now() - started).toBeLessThan(15_000);
+        expect(performance.now() - started).toBeGreaterThanOrEqual(waited - 2);
+        jest.restoreAllMocks();
+        await limiter.close();
+      }
+    },
+  );
 
-  test('what is held stays held', async () => {
+  test('a held permit stays held until its release', async () => {
     const limiter = new RateLimiter({
       name: uniqueName('client'),
       policy: concurrency({ limit: 1, lease: '3s' }),

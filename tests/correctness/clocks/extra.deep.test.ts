@@ -8,12 +8,12 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all(sides.map((side) => side.close())));
 
-/** At real moments, µs after START, the clock is wrong by so much. */
+/** The error of the clock, µs, at a real moment, µs after START. */
 type Wrong = (real: number) => number;
 
 /**
  * A caller that takes as many permits as it can get, at each of these real moments.
- * @returns how many permits he got
+ * @returns the number of permits taken
  */
 async function greedy(key: Key, moments: readonly number[], wrong: Wrong): Promise<number> {
   let taken = 0;
@@ -31,7 +31,7 @@ const every = (step: number, until: number) =>
 describe.each(Object.entries(subjects))('%s', (_, { policy, window, most }: Subject) => {
   const [step, span] = [Math.floor(window / 8), 4 * window];
 
-  test('without a jump: no more than is promised, and what is promised', async () => {
+  test('without a jump it admits what the policy promises, and no more', async () => {
     for (const side of sides) {
       const taken = await greedy(side.key(policy), every(step, span), () => 0);
       expect(taken).toBeLessThanOrEqual(most(span));
@@ -39,7 +39,7 @@ describe.each(Object.entries(subjects))('%s', (_, { policy, window, most }: Subj
     }
   });
 
-  test.each(Object.entries(jumps))('the clock goes %s once: at most one limit more', async (_, jump) => {
+  test.each(Object.entries(jumps))('one jump %s admits at most one limit more', async (_, jump) => {
     for (const side of sides) {
       for (const when of [2 * step + 1, window, 2 * window - 1]) {
         const taken = await greedy(side.key(policy), every(step, span), (real) => (real < when ? 0 : jump));
@@ -49,7 +49,7 @@ describe.each(Object.entries(subjects))('%s', (_, { policy, window, most }: Subj
   });
 
   test.each([SECOND, HOUR, DAY, 3650 * DAY])(
-    'to and fro by %d µs: at most one limit more for each jump',
+    'jumps to and fro by %d µs admit at most one limit more each',
     async (by) => {
       for (const side of sides) {
         const away: Wrong = (real) => (Math.floor(real / (3 * step)) % 2 === 1 ? by : 0);

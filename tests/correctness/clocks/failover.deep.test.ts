@@ -7,9 +7,9 @@ import { type RedisSide, redisSide } from './sides.js';
 import { DAY, HOUR, LIMIT, SECOND, type Subject, subjects, YEAR } from './subjects.js';
 
 /*
- * A replica is promoted whose clock differs from its master's clock. State comes over by real replication. A key's end is a moment of
- * the master's clock: by a clock that is ahead it comes earlier, by one that is behind later, which is what PEXPIRE and DEL make of
- * it here, as the two servers on one machine have one clock. The scripts get each server's moment as an argument.
+ * A replica whose clock differs from its master's clock is promoted. Real replication copies the state. A key expires at a moment of
+ * the master's clock: earlier by a clock that is ahead, later by a clock that is behind. Both servers here have the clock of this
+ * machine, so PEXPIRE moves that moment. The scripts get each server's time as an argument.
  */
 
 const skews: Readonly<Record<string, number>> = {
@@ -29,7 +29,7 @@ let servers: RedisServer[] = [];
 let master: RedisSide;
 let replica: RedisSide;
 beforeAll(async () => {
-  const args = ['--repl-diskless-sync-delay', '0']; // or a replica waits 5 s for others to come
+  const args = ['--repl-diskless-sync-delay', '0']; // otherwise a replica waits 5 s for others
   servers = [await startRedis({ args }), await startRedis({ args })];
   [master, replica] = servers.map(({ url }) => redisSide(url)) as [RedisSide, RedisSide];
 });
@@ -45,13 +45,13 @@ async function replicate(): Promise<void> {
   });
 }
 
-/** The replica has all that was written until now, and nothing after. */
+/** Promotes the replica after it has all writes. */
 async function promote(): Promise<void> {
   expect(await master.redis.wait(1, 10_000)).toBe(1);
   await replica.redis.replicaof('NO', 'ONE');
 }
 
-async function seenBy(skew: number, key: string): Promise<void> {
+async function skewExpiry(skew: number, key: string): Promise<void> {
   const ttl = await replica.redis.pttl(key);
   if (ttl > 0) await replica.redis.pexpire(key, Math.max(0, ttl - Math.floor(skew / 1000)));
 }
@@ -66,7 +66,7 @@ const cases = Object.entries(subjects).map(([name, subject]) => [name, subject] 
 
 describe.each(Object.entries(skews))('the replica is %s', (_, skew) => {
   const keys = cases.map(() => uniqueName('failover'));
-  /** What each key had admitted when the replica was promoted, and what the master admitted that never arrived. */
+  /** Admitted permits of each key before the promotion, and permits that the master admitted after it. */
   const taken = cases.map(() => 0);
   const lost = cases.map(() => 0);
 
@@ -79,12 +79,12 @@ describe.each(Object.entries(skews))('the replica is %s', (_, skew) => {
     await promote();
     for (const [i, [, { policy }]] of cases.entries()) {
       lost[i] = await takeAll(master.key(policy, keys[i]), START);
-      await seenBy(skew, keys[i]!);
+      await skewExpiry(skew, keys[i]!);
     }
   });
 
   test.each(cases.map(([name, subject], i) => [name, i, subject] as const))(
-    '%s: one limit more and what the replica lacked, no lock-out beyond a window, a TTL',
+    '%s: admits at most one limit and the lost writes more, recovers within a window, keeps a TTL',
     async (_, i, { policy, window, longestTtl, most }: Subject) => {
       const key = replica.key(policy, keys[i]);
       const now = START + skew;
@@ -104,7 +104,7 @@ describe.each(Object.entries(skews))('the replica is %s', (_, skew) => {
   );
 });
 
-test('a key that nobody asks for ends by its own TTL, which each server reckons by its own clock', async () => {
+test('an unused key expires by its TTL, which each server measures by its own clock', async () => {
   await replicate();
   const name = uniqueName('left');
   await master.key(subjects.slidingLog!.policy, name).ask(START);
@@ -112,6 +112,6 @@ test('a key that nobody asks for ends by its own TTL, which each server reckons 
   const [there, here] = [await master.redis.pttl(name), await replica.redis.pttl(name)];
   expect(there).toBeGreaterThan(0);
   expect(Math.abs(there - here)).toBeLessThan(60_000);
-  await seenBy(HOUR + SECOND, name);
+  await skewExpiry(HOUR + SECOND, name);
   expect(await replica.redis.exists(name)).toBe(0);
 });

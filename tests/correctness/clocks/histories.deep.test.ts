@@ -18,16 +18,16 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all([memory.close(), redis.close()]));
 
-/** How far a clock jumps: by what people know, by anything up to ten years, or so little that it trembles. */
+/** How far a clock jumps: a usual unit, anything up to two hours, or no more than its jitter. */
 const jump = fc.oneof(
   fc.constantFrom(SECOND, -SECOND, HOUR, -HOUR, DAY, -DAY, 10 * YEAR, -10 * YEAR),
   fc.integer({ min: -2 * HOUR, max: 2 * HOUR }),
   fc.integer({ min: -JITTER, max: JITTER }),
 );
-/** After several of them it is still a time that Redis has numbers for. */
+/** Jumps of years in a history: Redis can still represent the time after two. */
 const JUMPS = 2;
 
-const steps = (window: number, operations: readonly ('consume' | 'peek' | 'refund')[]) =>
+const stepsOf = (window: number, operations: readonly ('consume' | 'peek' | 'refund')[]) =>
   fc.array(
     fc.record({
       pass: fc.oneof(fc.constant(0), fc.nat(Math.floor(window / 4))),
@@ -39,26 +39,26 @@ const steps = (window: number, operations: readonly ('consume' | 'peek' | 'refun
   );
 
 const either = (window: number) =>
-  fc.oneof(steps(window, ['consume', 'peek']), steps(window, ['consume', 'consume', 'refund']));
+  fc.oneof(stepsOf(window, ['consume', 'peek']), stepsOf(window, ['consume', 'consume', 'refund']));
 type Step = ReturnType<typeof either> extends fc.Arbitrary<(infer S)[]> ? S : never;
 
-/** One history of one key. Who may give permits back has had the use of them: then they are not counted. */
-async function live(key: Key, asked: readonly Step[], { window, most }: Subject): Promise<void> {
-  const counts = asked.every(({ operation }) => operation !== 'refund');
-  const given: { at: number; cost: number }[] = [];
+/** Runs one history of one key. A history with refunds has no count to check: refunded permits were used before. */
+async function runHistory(key: Key, steps: readonly Step[], { window, most }: Subject): Promise<void> {
+  const counts = steps.every(({ operation }) => operation !== 'refund');
+  const taken: { at: number; cost: number }[] = [];
   let [real, wrong, jumped, spent] = [0, 0, 0, 0];
-  for (const { pass, jumps, operation, cost } of asked) {
+  for (const { pass, jumps, operation, cost } of steps) {
     real += pass;
     if (jumps !== 0 && (Math.abs(jumps) < YEAR || jumped < JUMPS)) {
       wrong += jumps;
       jumped += 1;
     }
     const now = START + real + wrong;
-    const back = operation === 'refund' ? given.pop() : undefined;
+    const back = operation === 'refund' ? taken.pop() : undefined;
     if (operation === 'refund' && back === undefined) continue;
     const { allowed, parts } = await key.ask(now, { operation, cost, ...back });
     if (operation === 'consume' && allowed) {
-      given.push({ at: parts[0]!.at, cost });
+      taken.push({ at: parts[0]!.at, cost });
       spent += cost;
     }
     if (counts) expect(spent).toBeLessThanOrEqual(most(real) + LIMIT * jumped);
@@ -70,13 +70,13 @@ async function live(key: Key, asked: readonly Step[], { window, most }: Subject)
 }
 
 test.each(Object.entries(subjects))(
-  '%s: whatever the clock does, one limit more a jump, no lock-out beyond a window',
+  '%s: each clock jump admits at most one limit more and locks out for at most a window',
   async (_, subject) => {
     const { policy, window } = subject;
     await fc.assert(
-      fc.asyncProperty(either(window), async (asked) => {
-        await live(memory.key(policy), asked, subject);
-        await live(redis.key(policy), asked, subject);
+      fc.asyncProperty(either(window), async (steps) => {
+        await runHistory(memory.key(policy), steps, subject);
+        await runHistory(redis.key(policy), steps, subject);
       }),
       { numRuns: RUNS },
     );
@@ -84,9 +84,9 @@ test.each(Object.entries(subjects))(
   120_000,
 );
 
-/** Everything that can be asked, with what is booked, blocked and overridden, by policies of every scale. */
+/** Every operation, with bookings, blocks and overrides, by policies of every scale. */
 test.each(Object.entries(policies))(
-  '%s: with all that can be asked, Lua as TypeScript, byte by byte',
+  '%s: Lua and TypeScript store the same bytes for every operation while the clock jumps',
   async (name, policy) => {
     const sha1 = String(await redis.redis.script('LOAD', replayScript(decideScript.source)));
     const operations = name === 'concurrency' ? held : rates;
@@ -103,15 +103,15 @@ test.each(Object.entries(policies))(
           far += Math.abs(by) >= YEAR ? 1 : 0;
           return { ...question, move: by, policy: 0 as const };
         });
-        const asked = history([[one]], moved);
+        const steps = history([[one]], moved);
         const started = performance.now();
-        const told = await replay(
+        const replies = await replay(
           redis.redis,
           sha1,
           1,
-          asked.map((step) => step.asked),
+          steps.map((step) => step.timed),
         );
-        expect(difference(asked, told, performance.now() - started + 1)).toBeUndefined();
+        expect(difference(steps, replies, performance.now() - started + 1)).toBeUndefined();
       },
     );
     await fc.assert(property, { numRuns: 4 * RUNS });

@@ -2,7 +2,7 @@ import { START } from '../../support/timeline.js';
 import { type Key, memorySide, persistentRedisSide, type Side } from './sides.js';
 import { DAY, held, jumps, LIMIT, type Subject, subjects } from './subjects.js';
 
-/** What a key has been through before the clock jumps: it is left at the moment that is returned. */
+/** What happens to a key before the clock jumps. Each returns the moment at which it ends. */
 const pasts: Record<string, (key: Key, subject: Subject) => Promise<number>> = {
   'used up at once': async (key) => {
     await takeAll(key, START);
@@ -39,34 +39,30 @@ describe.each(Object.entries(subjects))('%s', (name, subject) => {
   const lasting = ({ wait, parts: [part] }: Awaited<ReturnType<Key['ask']>>): number =>
     isEstimated ? part!.reset : wait;
 
-  test.each(Object.entries(jumps))(
-    'the clock goes %s: nobody is locked out for longer than one window',
-    async (_, jump) => {
-      for (const side of sides) {
-        for (const past of Object.values(pasts)) {
-          const key = side.key(policy);
-          const after = (await past(key, subject)) + jump;
-          const wait = lasting(await key.ask(after, all));
-          expect(wait).toBeGreaterThanOrEqual(0);
-          expect(wait).toBeLessThanOrEqual(window);
+  test.each(Object.entries(jumps))('a jump %s locks out for at most one window', async (_, jump) => {
+    for (const side of sides) {
+      for (const past of Object.values(pasts)) {
+        const key = side.key(policy);
+        const after = (await past(key, subject)) + jump;
+        const wait = lasting(await key.ask(after, all));
+        expect(wait).toBeGreaterThanOrEqual(0);
+        expect(wait).toBeLessThanOrEqual(window);
 
-          // Denied calls meanwhile write the state that they find, and delay nothing.
-          for (let now = after; now < after + wait; now += Math.ceil(wait / 5)) {
-            expect(await key.ask(now, { cost: LIMIT })).toMatchObject({
-              allowed: false,
-              wait: isEstimated ? expect.any(Number) : after + wait - now,
-            });
-          }
-          if (wait > 0)
-            expect(await key.ask(after + wait - 1, all)).toMatchObject({ allowed: false, wait: 1 });
-          expect(await key.ask(after + wait, { cost: LIMIT })).toMatchObject({ allowed: true });
+        // Denied calls meanwhile write the state again, and delay nothing.
+        for (let now = after; now < after + wait; now += Math.ceil(wait / 5)) {
+          expect(await key.ask(now, { cost: LIMIT })).toMatchObject({
+            allowed: false,
+            wait: isEstimated ? expect.any(Number) : after + wait - now,
+          });
         }
+        if (wait > 0) expect(await key.ask(after + wait - 1, all)).toMatchObject({ allowed: false, wait: 1 });
+        expect(await key.ask(after + wait, { cost: LIMIT })).toMatchObject({ allowed: true });
       }
-    },
-  );
+    }
+  });
 
   test.each(Object.entries(jumps))(
-    'the clock goes %s: permits come back one by one as the policy has it',
+    'after a jump %s permits come back one by one as in the policy',
     async (_, jump) => {
       for (const side of sides) {
         const key = side.key(policy);

@@ -20,7 +20,7 @@ const rows = page
 const duration = (micros: number) =>
   micros > HOUR * 2 ? `${micros / HOUR} h` : `${Math.round(micros / 60_000_000)} min`;
 
-/** A cell of the table: what is there after a jump, and when everything will be. */
+/** A cell of the table: the permits left after a jump, and the time until all are back. */
 async function cell(side: Side, { policy, window }: Subject, jump: number): Promise<string> {
   const key = side.key(policy);
   const { parts } = await key.ask(START, { operation: 'peek' });
@@ -29,7 +29,7 @@ async function cell(side: Side, { policy, window }: Subject, jump: number): Prom
   return reset === 0 ? `${remaining}` : `${remaining}, ${duration(reset)}`;
 }
 
-test.each(Object.entries(subjects))('%s: the table tells what happens', async (name, subject) => {
+test.each(Object.entries(subjects))('%s: docs/clocks.md has the measured values', async (name, subject) => {
   const { window } = compilePolicy(subject.policy);
   for (const side of sides) {
     const cells: string[] = [];
@@ -39,13 +39,13 @@ test.each(Object.entries(subjects))('%s: the table tells what happens', async (n
   }
 });
 
-test('a Redis that lives in 1970 refuses, loudly, what it cannot tell from foreign values', async () => {
+test('a Redis whose clock is in 1970 rejects states that look like foreign values', async () => {
   const key = sides[1]!.key(subjects.gcra!.policy);
   await key.ask(DAY);
   await expect(key.ask(DAY + 1)).rejects.toMatchObject({ name: 'StoreConfigurationError' });
 });
 
-test('the table has a row for each', () => {
+test('docs/clocks.md has a row for each subject', () => {
   expect(rows.slice(2).map(([, name]) => name)).toEqual(Object.keys(subjects));
   expect(LIMIT).toBe(4);
 });

@@ -19,7 +19,7 @@ const backwards = Object.entries(jumps).filter(([, jump]) => jump < 0);
 const forwards = Object.entries(jumps).filter(([, jump]) => jump > 0);
 const WAIT = 10 * YEAR;
 
-/** How far away the moment is that an `acquire` books. */
+/** Books a moment. @returns the wait until it, µs */
 async function book(key: Key, now: number, cost = 1): Promise<number> {
   const { allowed, wait } = await key.ask(now, { operation: 'acquire', cost, wait: WAIT });
   expect(allowed).toBe(true);
@@ -40,7 +40,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
   };
 
   test.each(backwards)(
-    'the clock goes %s: no call passes before the booked calls, and no booking is lost',
+    'after a jump %s no booking is lost, and no call passes before a booked one',
     async (_, jump) => {
       for (const side of sides) {
         const { key, last } = await booked(side);
@@ -57,7 +57,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
   );
 
   test.each(forwards)(
-    'the clock goes %s: due bookings are over, and the others keep their places',
+    'after a jump %s passed bookings end, and the others keep their moments',
     async (_, jump) => {
       for (const side of sides) {
         const { key, last } = await booked(side);
@@ -71,7 +71,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
     },
   );
 
-  test('jump after jump: the order of calls is the order of their moments', async () => {
+  test('after several jumps booked moments still have the order of the calls', async () => {
     for (const side of sides) {
       const key = side.key(policy);
       await key.ask(START, used);
@@ -87,7 +87,7 @@ describe.each(Object.entries(rates))('%s: bookings', (name, { policy, window }) 
 });
 
 describe.each(Object.entries(subjects))('%s: blocks, overrides, refunds', (_, { policy, window }) => {
-  test.each(Object.entries(jumps))('the clock goes %s: a block ends within its length', async (_, jump) => {
+  test.each(Object.entries(jumps))('after a jump %s a block ends within its length', async (_, jump) => {
     for (const side of sides) {
       const key = side.key(policy);
       await key.ask(START, { operation: 'block', wait: 2 * HOUR });
@@ -101,25 +101,22 @@ describe.each(Object.entries(subjects))('%s: blocks, overrides, refunds', (_, { 
     }
   });
 
-  test.each(Object.entries(jumps))(
-    'the clock goes %s: an override ends within its length',
-    async (_, jump) => {
-      const override = compilePolicy(policy).parameters;
-      for (const side of sides) {
-        const key = side.key(policy);
-        await key.ask(START, { operation: 'override', wait: 2 * HOUR, override });
-        const overridden = async (now: number) =>
-          (await key.ask(now, { operation: 'peek' })).parts[0]!.override !== undefined;
-        const now = START + HOUR + jump;
-        expect(await overridden(now)).toBe(jump < HOUR);
-        if (jump < 0) expect(await overridden(now + HOUR - 1)).toBe(true);
-        expect(await overridden(now + 2 * HOUR)).toBe(false);
-      }
-    },
-  );
+  test.each(Object.entries(jumps))('after a jump %s an override ends within its length', async (_, jump) => {
+    const override = compilePolicy(policy).parameters;
+    for (const side of sides) {
+      const key = side.key(policy);
+      await key.ask(START, { operation: 'override', wait: 2 * HOUR, override });
+      const overridden = async (now: number) =>
+        (await key.ask(now, { operation: 'peek' })).parts[0]!.override !== undefined;
+      const now = START + HOUR + jump;
+      expect(await overridden(now)).toBe(jump < HOUR);
+      if (jump < 0) expect(await overridden(now + HOUR - 1)).toBe(true);
+      expect(await overridden(now + 2 * HOUR)).toBe(false);
+    }
+  });
 
   test.each(Object.entries(jumps))(
-    'the clock goes %s: refunds never raise above full, and make no key',
+    'after a jump %s refunds add no permits above the limit and create no key',
     async (_, jump) => {
       for (const side of sides) {
         const key = side.key(policy);
@@ -142,15 +139,15 @@ describe.each(Object.entries(subjects))('%s: blocks, overrides, refunds', (_, { 
           });
         }
       }
-      // Long after: nothing is known of the key, and a refund does not make it known.
-      const gone = uniqueName('gone');
-      await redis.key(policy, gone).ask(START + jump, { operation: 'refund', at: START });
-      expect(await redis.redis.exists(gone)).toBe(0);
+      // The key is absent by now, and a refund does not create it.
+      const absent = uniqueName('absent');
+      await redis.key(policy, absent).ask(START + jump, { operation: 'refund', at: START });
+      expect(await redis.redis.exists(absent)).toBe(0);
     },
   );
 });
 
-/** One of several bookings in a row is cancelled after the clock went back. */
+/** Policies of which one of several bookings is cancelled after the clock jumped back. */
 const queues: Record<string, Policy> = {
   fixedWindow: fixedWindow({ limit: 1, window: '1h' }),
   slidingLog: slidingLog({ limit: 1, window: '1h' }),
@@ -159,7 +156,7 @@ const queues: Record<string, Policy> = {
 };
 
 test.each(Object.entries(queues))(
-  '%s: a booking that is cancelled after a jump gives no call too much',
+  '%s: a booking cancelled after a jump frees no more than one place',
   async (_, policy) => {
     for (const side of sides) {
       const key = side.key(policy);

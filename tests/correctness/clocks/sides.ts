@@ -8,17 +8,17 @@ import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
 /*
- * The clock of a store, in the test's hand. Memory has an injected clock. A script in Redis gets the moment as an argument, in place of
- * the server's TIME: a server whose clock is really wrong would need a library preloaded into it, and so a compiler on every
- * machine that runs the tests. Redis itself uses its clock only to expire keys; see failover.deep.test.ts for that.
+ * Stores whose clock the test sets. Memory has an injected clock. A script in Redis gets the moment as an argument instead of the
+ * server's TIME: a server with a wrong clock would need a preloaded library, and thus a compiler on every machine that runs the
+ * tests. Redis itself uses its clock only to expire keys; see failover.deep.test.ts for that.
  */
 
 export type CallOptions = Partial<Pick<Call, 'operation' | 'wait'>> &
   Partial<Pick<Part, 'cost' | 'at'>> & { readonly override?: Parameters };
 
-/** One key under one policy, asked at moments (µs) of the test's choosing. */
+/** One key under one policy. The test chooses the moments (µs) of its calls. */
 export interface Key {
-  ask(now: number, asked?: CallOptions): Promise<Answer>;
+  ask(now: number, options?: CallOptions): Promise<Answer>;
 }
 
 export interface Side {
@@ -55,7 +55,7 @@ export interface RedisSide extends Side {
   readonly redis: Redis;
 }
 
-/** @param written told of each key once a call was decided that may have written it */
+/** @param written called with each key after a decision that may have written it */
 export function redisSide(
   url = redisUrl(),
   written: (redis: Redis, key: string) => Promise<unknown> = async () => {},
@@ -79,7 +79,7 @@ export function redisSide(
 }
 
 /**
- * Redis forgets nothing here by its own clock. For tests in which so little may be left of a window that its key would be gone before
- * the test's clock has come to the end of it.
+ * Redis expires no key here. For tests with so little left of a window that its key would expire before the test's clock reaches the
+ * end of the window.
  */
 export const persistentRedisSide = (): RedisSide => redisSide(redisUrl(), (redis, key) => redis.persist(key));

@@ -6,7 +6,7 @@ import { START } from '../../support/timeline.js';
 import { type CallOptions, type RedisSide, redisSide } from './sides.js';
 import { HOUR, held, jumps, LIMIT, SECOND, type Subject, spaced, subjects, YEAR } from './subjects.js';
 
-/** ms: the TTL of each key after each call; Redis counts it by its own clock, whatever moment a script got. */
+/** The TTL of each key after each call, ms. Redis measures it by its own clock, whatever moment the script gets. */
 const lives = new Map<string, number>();
 let redis: RedisSide;
 beforeAll(() => {
@@ -16,12 +16,12 @@ afterAll(() => redis.close());
 
 const NO_KEY = -2;
 const ms = (micros: number) => Math.ceil(micros / 1000);
-/** A state is forgotten a ms and a part of one later than it must be. */
+/** Rounding lets a key expire up to this many ms later than its state ends. */
 const MORE = 3;
 
 describe.each(Object.entries(subjects))('%s', (name, { policy, longestTtl }: Subject) => {
   test.each(Object.entries(jumps))(
-    'the clock goes %s: every key has a TTL, and a short one',
+    'after a jump %s every key has a TTL of bounded length',
     async (_, jump) => {
       const first: readonly CallOptions[] = [
         { cost: LIMIT },
@@ -30,32 +30,32 @@ describe.each(Object.entries(subjects))('%s', (name, { policy, longestTtl }: Sub
         { operation: 'refund', at: START },
         { operation: 'charge', cost: 1 },
       ];
-      for (const asked of first) {
+      for (const options of first) {
         const key = uniqueName('life');
         const { ask } = redis.key(policy, key);
         await ask(START, { cost: LIMIT });
         for (const now of [START + jump, START + jump + HOUR / 4, START + HOUR / 2, START + jump]) {
-          await ask(now, asked);
+          await ask(now, options);
           const ttl = lives.get(key)!;
           expect(ttl === NO_KEY || ttl > 0).toBe(true);
-          // A penalty goes beyond an empty bucket.
-          if (asked.operation !== 'charge') expect(ttl).toBeLessThanOrEqual(ms(longestTtl + JITTER) + MORE);
+          // A penalty takes more than an empty bucket holds.
+          if (options.operation !== 'charge') expect(ttl).toBeLessThanOrEqual(ms(longestTtl + JITTER) + MORE);
         }
       }
     },
   );
 
   test.each(Object.entries(jumps))(
-    'the clock goes %s: what is booked, blocked or overridden has its own end',
+    'after a jump %s the TTL covers bookings, blocks and overrides, and no more',
     async (_, jump) => {
       const override = compilePolicy(policy).parameters;
-      for (const asked of [
+      for (const options of [
         { operation: 'block', wait: 2 * HOUR },
         { operation: 'override', wait: 2 * HOUR, override },
       ] as const) {
         const key = uniqueName('life');
         const { ask } = redis.key(policy, key);
-        await ask(START, asked);
+        await ask(START, options);
         expect(lives.get(key)).toBeGreaterThan(ms(2 * HOUR) - 60_000);
         for (const now of [START + jump, START + jump + 1, START + jump + HOUR]) {
           await ask(now);
@@ -89,7 +89,7 @@ test.each([
   tokenBucket({ capacity: 100, refill: 10, every: '6m', mode: 'interval' }),
   gcra({ limit: 100, period: '1h', burst: 100 }),
   leakyBucket({ capacity: 100, leak: 100, every: '1h' }),
-])('%p: most calls leave the TTL as it is, and yet it outlasts the state', async (policy) => {
+])('%p: most calls do not change the TTL, which still outlasts the state', async (policy) => {
   const key = uniqueName('life');
   const { ask } = redis.key(policy, key);
   let [now, expiry, until, inPlace] = [START, 0, 0, 0];
@@ -105,7 +105,7 @@ test.each([
   expect(inPlace).toBeGreaterThan(120);
 });
 
-test('a bucket that was full before the latest moment that a trembling clock showed is full', async () => {
+test('a bucket that was full before the latest moment of a jittering clock is full', async () => {
   const key = uniqueName('life');
   const { ask } = redis.key(gcra({ limit: 100, period: '1h' }), key);
   const state = Buffer.alloc(24);
@@ -114,7 +114,7 @@ test('a bucket that was full before the latest moment that a trembling clock sho
   expect(await ask(START + 1)).toMatchObject({ allowed: true, parts: [{ remaining: 99 }] });
 });
 
-test('a bucket that ends as the clock goes back begins as a new key does, and is kept', async () => {
+test('a bucket that expires as the clock jumps back begins again, and stays stored', async () => {
   const key = uniqueName('life');
   const { ask } = redis.key(tokenBucket({ capacity: 5, refill: 5, every: '1h', initial: 0 }), key);
   const state = Buffer.alloc(24);

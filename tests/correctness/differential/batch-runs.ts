@@ -24,8 +24,7 @@ import { policies } from './policies.js';
 import { batchOf, HEX, packed } from './replay.js';
 
 /**
- * Calls of one moment, asked one by one of TypeScript and in one batch of the script: the answers and what the keys hold must be the
- * same.
+ * TypeScript decides calls of one moment one by one, the script in one batch: the answers and the stored bytes must be equal.
  */
 
 const { concurrency: semaphore, ...others } = policies;
@@ -33,12 +32,12 @@ const pair = (policy: fc.Arbitrary<Policy>) => fc.tuple(policy, policy);
 /** Before and after a deploy. */
 const any = fc.oneof(...Object.values(others).map(pair));
 const RATES = 3;
-/** A key that holds something foreign comes after all others. */
+/** The last key has a foreign value. */
 const KEYS = RATES + 2;
 const FOREIGN = KEYS - 1;
 
-const asked = fc.record({
-  /** Which keys; most calls have one. */
+const question = fc.record({
+  /** The keys of the call; most calls have one. */
   keys: fc.oneof(
     { weight: 12, arbitrary: fc.nat(RATES).map((key): number[] => [key]) },
     { weight: 1, arbitrary: fc.constant<number[]>([FOREIGN]) },
@@ -49,7 +48,7 @@ const asked = fc.record({
     { weight: 6, arbitrary: fc.nat() },
   ),
   cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.nat(5) }),
-  /** Of each key, where they differ. */
+  /** The cost of each key, if costs differ. */
   costs: sometimes(fc.array(fc.nat(3), { minLength: 3, maxLength: 3 })),
   wait: fc.oneof(fc.constant(0), fc.nat(10_000_000)),
   given: fc.nat(20),
@@ -67,7 +66,7 @@ const turn = fc.record({
     fc.integer({ min: -5_000_000, max: 0 }),
     fc.constantFrom(-1, -JITTER, -JITTER - 1),
   ),
-  calls: fc.array(asked, { minLength: 1, maxLength: 12 }),
+  calls: fc.array(question, { minLength: 1, maxLength: 12 }),
 });
 export const batchRuns = fc.record({
   rates: fc.array(any, { minLength: RATES, maxLength: RATES }),
@@ -80,7 +79,7 @@ type Question = Run['turns'][0]['calls'][0];
 
 type Observed = Answer | 'foreign';
 
-/** The keys, kept by TypeScript, which is asked call by call. */
+/** The keys in TypeScript, which decides call by call. */
 class OneByOne {
   /** The keys, and from `KEYS` on those of their escalations. */
   readonly entries: (Entry | undefined)[] = [];
@@ -135,39 +134,39 @@ class OneByOne {
 
 const NONE: readonly [number[], number[]] = [[], []];
 
-/** What was met on the way. */
+/** The kinds of answers seen. */
 export const seen = new Set<string>();
 
-/** What TypeScript says to all turns, and the same calls for the script. */
+/** The answers of TypeScript to all turns, and the same calls for the script. */
 function oneByOne(run: Run) {
   const model = new OneByOne(run);
   let now = START;
   return run.turns.map(({ move, calls: questions }) => {
     now += move;
     const calls = questions.flatMap((question) => Array<Call>(question.times).fill(model.callOf(question)));
-    const told = calls.map((call) => model.ask(call, now));
+    const alone = calls.map((call) => model.ask(call, now));
     const stored = Array.from(model.entries, (entry) => (entry === undefined ? null : packed(entry)));
-    return { now, calls, told, stored };
+    return { now, calls, alone, stored };
   });
 }
 
-/** Of a storage key. */
+/** The index of a storage key. */
 const indexOf = (key: string): number =>
   key.endsWith(ESCALATION_SUFFIX) ? KEYS + Number(key.slice(0, -1)) : Number(key);
 
-/** In place of an answer, when something foreign was in the way. */
+/** In place of an answer, if a key had a foreign value. */
 const foreign = (error: Error): 'foreign' => {
   if (!/foreign value/.test(error.message)) throw error;
   return 'foreign';
 };
 
-/** @throws what differed */
+/** @throws Error with the first difference */
 export async function compare(redis: Redis, sha1: string, run: Run): Promise<void> {
   const names = Array.from({ length: 2 * KEYS }, () => uniqueName('batch'));
   await redis.set(names[FOREIGN]!, 'foreign');
-  for (const [turn, { now, calls, told, stored }] of oneByOne(run).entries()) {
-    const asked = new Map(calls.map((call) => [call, KeyCall.of(call)]));
-    const batch = batchOf(calls.map((call) => asked.get(call)!));
+  for (const [turn, { now, calls, alone, stored }] of oneByOne(run).entries()) {
+    const keyCalls = new Map(calls.map((call) => [call, KeyCall.of(call)]));
+    const batch = batchOf(calls.map((call) => keyCalls.get(call)!));
     const all = written(batch.groups, now, now);
     const named = { keys: all.keys.map((key) => names[indexOf(key)]!), args: all.args };
     // As on a single server, and as on a node of a cluster.
@@ -186,21 +185,21 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       batch.groups.flatMap((group) =>
         group.calls.map((one) => {
           const answer = (one.promise as Promise<Answer>).catch(foreign);
-          // Read below, but for those after the first that differs.
+          // Awaited below, except after the first difference.
           answer.catch(() => undefined);
           return [one, answer] as const;
         }),
       ),
     );
     settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
-    // Calls of one moment may be one object several times: each has an answer, in the order in which they were asked.
+    // The same object may occur several times among the calls. Each call has its own answer, in the order of the calls.
     const answers = new Map<Call, Observed[]>();
     for (const [{ call }, promise] of promises) {
       answers.set(call, [...(answers.get(call) ?? []), await promise]);
     }
     for (const [i, call] of calls.entries()) {
-      const actual = answers.get(asked.get(call)!)!.shift()!;
-      const [mine, theirs] = [told[i]!, actual].map(plain);
+      const actual = answers.get(keyCalls.get(call)!)!.shift()!;
+      const [mine, theirs] = [alone[i]!, actual].map(plain);
       if (mine !== theirs)
         throw new Error(`${call.operation} at ${now}: alone ${mine}, in a batch ${theirs}`);
       seen.add(
@@ -215,12 +214,12 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   await redis.del(...names);
 }
 
-const plain = (told: Observed) =>
-  told === 'foreign'
-    ? told
+const plain = (observed: Observed) =>
+  observed === 'foreign'
+    ? observed
     : JSON.stringify([
-        [told.allowed, told.queued, told.now, told.wait],
-        ...told.parts.map(({ remaining, wait, reset, at, override, blocked = 0, step = 0 }) => {
+        [observed.allowed, observed.queued, observed.now, observed.wait],
+        ...observed.parts.map(({ remaining, wait, reset, at, override, blocked = 0, step = 0 }) => {
           if (step > 0) seen.add('escalated');
           return [remaining, wait, reset, at, override, blocked, step];
         }),
@@ -237,9 +236,9 @@ local keys, args = {}, {}
 for i = 1, size do keys[i] = names[tonumber(ARGV[1 + i])] end
 for i = size + 2, #ARGV do args[i - size - 1] = ARGV[i] end
 -- As a client that takes bytes gets it.
-local told = { hex(cmsgpack.pack(run(keys, args))) }
+local observed = { hex(cmsgpack.pack(run(keys, args))) }
 for i = 1, #names do
-  told[i + 1] = hex(redis.call('GET', names[i]))
+  observed[i + 1] = hex(redis.call('GET', names[i]))
   redis.call('PERSIST', names[i])
 end
-return told`;
+return observed`;

@@ -1,6 +1,6 @@
 import { compareBatches, expectedAnswers } from './batches-check.js';
 import { DEEP_RUNS, DEEP_SEED } from './runs.js';
 
-test(`calls of one moment are answered in a batch as one by one, over ${DEEP_RUNS} random runs`, async () => {
+test(`a batch answers calls of one moment as one by one, over ${DEEP_RUNS} random runs`, async () => {
   expect(await compareBatches(DEEP_RUNS, DEEP_SEED)).toEqual(expect.arrayContaining(expectedAnswers));
 }, 3_600_000);

@@ -89,7 +89,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'where each tick is a µs a call that goes later delays no fewer': ['tb: return p[7] >= 1'],
   'the last holder keeps its place': ['cc: if place < holders then'],
-  'asked of waiting calls only': ['cc: if not place or place < holders then return 1, 1 end'],
+  'only waiting calls reach it': ['cc: if not place or place < holders then return 1, 1 end'],
   'no call is taken at the moment at which its window ends': [
     'fw: if at ~= ANY and (at > last or at < start_of(p, last)) then return state end',
   ],
@@ -112,7 +112,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'tb: if debt >= 0 then since = began else debt = 0 end',
   ],
   'one of them is odd and the other even': ['frame: if place <= #queue then key_state.has_gaps = 1 end'],
-  'asked once more, and not used': [
+  'computed again, and not used': [
     'frame: if done <= count then wait = wait_for(rule, state, now, cost) end',
   ],
   'a rule without parameters is of a shared rate, which is no group of one key': [
@@ -145,7 +145,7 @@ const known = new Set(Object.values(EQUIVALENT).flat());
 export const idOf = ({ tag, changed }: Mutant): string => `${tag ?? 'frame'}: ${changed}`;
 export const isEquivalent = (mutant: Mutant): boolean => known.has(idOf(mutant));
 
-/** Entries that say something of a script that is no more. */
+/** Entries for lines that the script no longer has. */
 export function stale(mutants: readonly Mutant[]): string[] {
   const ids = new Set(mutants.map(idOf));
   return [...known].filter((id) => !ids.has(id));

@@ -6,11 +6,11 @@ import type { Escalation } from '../../../packages/core/src/engine/escalation.js
 import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';
-import { type Foretold, Model, type Observed, type TimedCall } from './replay.js';
+import { type Expected, Model, type Observed, type TimedCall } from './replay.js';
 
 /**
- * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue up; sometimes by much,
- * sometimes back, or only as a clock that trembles; or to a moment that the last answer named, and just beside it.
+ * How far the clock moves: mostly by a part of the time in which a permit comes back, so that calls queue; sometimes far, sometimes back,
+ * or only by its jitter; or to a moment that the last answer named, or just beside it.
  */
 const movesOf = (pace: number) =>
   fc.oneof(
@@ -53,11 +53,11 @@ export const held: readonly Operation[] = [...taking, 'refund', 'renew', 'renew'
 export const denied: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...rates];
 export const deniedHolders: readonly Operation[] = [...Array<Operation>(6).fill('consume'), ...held];
 
-/** One time in four. */
+/** True one time in four. */
 export const sometimes = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
-/** Holders come close together and ask for little, so that others wait for them. */
+/** Calls of holders are close together and small, so that others wait for them. */
 export const questionsOf = (
   operations: readonly Operation[],
   holding = operations === held || operations === deniedHolders,
@@ -67,15 +67,15 @@ export const questionsOf = (
       move: movesOf(holding ? 30 : 150),
       operation: fc.constantFrom(...operations),
       cost: holding ? fc.nat(3) : ratesCosts,
-      /** Of each policy, where they differ. */
+      /** The cost of each policy, if costs differ. */
       costs: sometimes(fc.array(fc.nat(holding ? 3 : 6), { minLength: 4, maxLength: 4 })),
       wait: fc.oneof(fc.constant(0), fc.nat(1_000_000), fc.nat(HOUR), fc.constant(10 * HOUR)),
       booking: sometimes(
         fc.record({ margin: fc.nat(1_000_000), gap: fc.nat(1_000_000), maxWaiting: fc.nat(10) }),
       ),
-      /** For a refund or a renewal: which of those given so far; sometimes none of them. */
+      /** The earlier call that a refund or renewal names; sometimes none. */
       given: fc.nat(12),
-      /** Which of the policies holds: a deploy may have changed it. */
+      /** The policy in force: a deploy may have changed it. */
       policy: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1),
     }),
     { minLength: 1, maxLength: 20, size: 'max' },
@@ -83,13 +83,13 @@ export const questionsOf = (
 type Drawn = ReturnType<typeof questionsOf> extends fc.Arbitrary<(infer Q)[]> ? Q : never;
 export type Question = Omit<Drawn, 'costs' | 'booking'> & Partial<Pick<Drawn, 'costs' | 'booking'>>;
 
-/** What a limiter sends to override with a policy. */
+/** The parameters that a limiter sends to override with a policy. */
 export const overridingWith = (rule: Rule) => rule.calendar?.head ?? rule.parameters;
 
-/** One step of a history: what is asked, and what TypeScript says to it. */
+/** One step of a history: a call, and its answer in TypeScript. */
 export interface Step {
-  readonly asked: TimedCall;
-  readonly expected: Foretold;
+  readonly timed: TimedCall;
+  readonly expected: Expected;
 }
 
 function micros(
@@ -110,7 +110,7 @@ function micros(
   return Math.max(0, answer.now + ahead[move.to as keyof typeof ahead] - now + move.off);
 }
 
-/** Of each set of policies, before and after a deploy, the escalation of each policy. */
+/** The escalation of each policy, for each set of policies before and after a deploy. */
 export type Escalations = readonly (readonly Escalation[])[];
 
 /** The keys of a history: one for each policy, and one for its escalation. */
@@ -135,7 +135,7 @@ export const escalationsOf = (policies: number): fc.Arbitrary<Escalations> => {
   return fc.tuple(all, all);
 };
 
-/** Questions made into calls: what a refund gives back is known only when the question before it has been answered. */
+/** Makes calls of questions. A refund names a moment of an earlier answer, so each call needs the answers before it. */
 export function history(
   sets: readonly (readonly Policy[])[],
   questions: readonly Question[],
@@ -179,27 +179,28 @@ export function history(
     if (answer.wait < 0) seen.add('never');
     for (const { step = 0 } of answer.parts) if (step > 0) seen.add(`step ${Math.min(3, step)}`);
     if (operation === 'refund' && changed) seen.add('returned');
-    return { asked: { now, call }, expected };
+    return { timed: { now, call }, expected };
   });
 }
 
-/** Nothing when the script said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
+/** The first difference of answers or stored bytes, if any. @param lost time that has passed meanwhile, ms */
 export function difference(
   history: readonly Step[],
   actual: readonly Observed[],
   lost: number,
 ): string | undefined {
-  for (const [i, { asked, expected }] of history.entries()) {
+  for (const [i, { timed, expected }] of history.entries()) {
     const { answer, stored, ttls } = actual[i]!;
-    const plain = (told: Observed) => JSON.stringify({ answer: sorted(told.answer), stored: told.stored });
-    const where = `step ${i}, ${asked.call.operation} at ${asked.now}`;
+    const plain = (observed: Observed) =>
+      JSON.stringify({ answer: sorted(observed.answer), stored: observed.stored });
+    const where = `step ${i}, ${timed.call.operation} at ${timed.now}`;
     if (plain(expected) !== plain({ answer, stored, ttls })) {
       return `${where}: TypeScript ${plain(expected)}, Lua ${plain({ answer, stored, ttls })}`;
     }
     for (const [key, ttl] of ttls.entries()) {
-      // The replay has taken from it the TTL that it had.
+      // The replay has removed the key's TTL.
       if (ttl === -1 && expected.lasting[key]) continue;
-      // What is left of a TTL is in real time, of which at most `lost` has passed.
+      // TTLs elapse in real time, of which at most `lost` has passed.
       const due = expected.ttls[key]!;
       const least = due < 0 ? due : Math.max(0, Math.floor(due - lost));
       if (ttl > due || ttl < least) return `${where}: a TTL of ${ttl} ms, where ${due} were due`;
@@ -208,11 +209,11 @@ export function difference(
   return undefined;
 }
 
-/** The same whatever the order in which the properties were set. */
+/** As text, independent of the order of properties. */
 const sorted = ({ allowed, queued, now, wait, parts }: Answer) => [
   { allowed, queued, now, wait },
   ...parts.map(({ remaining, wait, reset, at, override, blocked, step }) => {
-    // The short way of an allowed call says nothing of an escalation.
+    // The short reply to an allowed call omits the escalation.
     return { remaining, wait, reset, at, override, blocked: blocked || undefined, step: step || undefined };
   }),
 ];

@@ -1,13 +1,13 @@
 export interface Mutant {
   readonly line: string;
-  /** What became of the line. */
+  /** The changed line. */
   readonly changed: string;
-  /** The tag of the algorithm it lies in; undefined in the frame. */
+  /** The tag of the algorithm that has the line; undefined in the frame. */
   readonly tag: string | undefined;
   readonly source: string;
 }
 
-/** What goes wrong when Lua is written by hand: edges, clamps, text for numbers, TTLs. */
+/** Typical slips in hand-written Lua: edges, clamps, text for numbers, TTLs. */
 const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/ > /g, ' >= '],
   [/ >= /g, ' > '],
@@ -29,7 +29,7 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/or pack\('>ddd', (\w+), now, since\)/g, "or pack('>ddd', tonumber(tostring($1)), now, since)"],
 ];
 
-/** Every slip at every place where it can be made. */
+/** Every slip at every place where it applies. */
 export function mutantsOf(source: string): Mutant[] {
   const lines = source.split('\n');
   const mutants: Mutant[] = [];
@@ -52,6 +52,6 @@ export function mutantsOf(source: string): Mutant[] {
   return mutants;
 }
 
-/** A mutation may make a loop endless, which would block Redis. */
+/** Guards loops: a mutant may make one endless, which would block Redis. */
 export const guarded = (source: string): string =>
   `local spins = 0\n${source.replace(/^(while .* do)/gm, "$1\nspins = spins + 1\nif spins > 100000 then error('endless') end")}`;

@@ -34,7 +34,7 @@ import { replay, replayScript } from './replay.js';
 // Run by mutants.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
 //   node mutation-run.cjs <address of Redis>
 
-/** Would the differential suite notice? Each slip that is made in the script must be found by it. */
+/** Checks the differential suite: it must find every mutant of the script. */
 const HISTORIES = 500;
 
 interface Corpus {
@@ -90,7 +90,7 @@ corpora.set(undefined, [
   ...sampled(one(concurrency!), deniedHolders, true),
 ]);
 
-/** What chance seldom brings; asked first, because few of the slips that these find are found by any other. */
+/** Histories that chance seldom makes. They run first: most mutants that they find are found by no other. */
 const crafted = (
   policy: Policy | readonly Policy[],
   ...calls: readonly (readonly [
@@ -120,10 +120,10 @@ const deniedAfter = (
 };
 const long = [2, 5_000, 5_000, 50];
 corpora.get(undefined)!.unshift(
-  // At the moment at which what was counted expires, and at which a denial no longer counts.
+  // At the moments at which the count expires and a denial no longer counts.
   deniedAfter([[2, 1_000, 1_000, 50], long], [0, 0], [1_000, 1]),
   deniedAfter([[3, 1_000, 1_000, 50], long], [0, 0], [500, 0], [500, 0]),
-  // At the moment at which other numbers forgive.
+  // At the moment at which the other escalation forgives.
   deniedAfter(
     [
       [1, 1_000, 5_000, 50, 70],
@@ -140,7 +140,7 @@ corpora
   .unshift(
     crafted(slidingLog({ limit: 5, window: '1m' }), ['consume', 2], ['charge', LARGEST - 2], ['peek', 1]),
   );
-// The third comes at the moment at which the first leaves the window.
+// The third call is at the moment at which the first leaves the window.
 corpora
   .get('sl')!
   .unshift(
@@ -157,7 +157,7 @@ corpora
   .unshift(
     crafted(holding({ limit: 2, lease: '30s' }), ['consume', 2], ['acquire', 2], ['acquire', 1], ['peek', 1]),
   );
-// Two waiting calls renew: each learns how long it still waits at most, and an estimate.
+// Two waiting calls renew: each answer has the longest and the estimated wait.
 corpora
   .get('cc')!
   .unshift(
@@ -167,7 +167,7 @@ corpora
       ...[['renew', 0, { given: 1 }] as const, ['renew', 0, { given: 2 }] as const],
     ),
   );
-// A refund while the clock trembles: the bucket is full at the latest moment that the clock showed.
+// A refund with a jittering clock: the bucket is full at the latest moment of the clock.
 corpora
   .get('tb')!
   .unshift(
@@ -178,7 +178,7 @@ corpora
       ['consume', 1, { move: 10 }],
     ),
   );
-// Three wait for the same moment, and the one with a cost of 2 goes away.
+// Three calls wait for the same moment, and the call with a cost of 2 is cancelled.
 corpora
   .get(undefined)!
   .unshift(
@@ -192,7 +192,7 @@ corpora
     ),
   );
 
-// The first part could go before the booking, but for the second; then it has to go after it.
+// Without the second part the first part could pass before the booking; with it, it passes after the booking.
 corpora
   .get(undefined)!
   .unshift(
@@ -215,7 +215,7 @@ corpora
     ),
   );
 
-// One of two calls that wait for the same moment refunds a part; and a free place between two waiting calls.
+// One of two calls that wait for the same moment refunds a part; and a gap between two waiting calls.
 corpora
   .get(undefined)!
   .unshift(
@@ -265,19 +265,19 @@ for (const policy of [
 
 const redis = new Redis(process.argv[2]!);
 
-/** What was found wrong with a script, of which `replayed` and `batched` are the two ways to run it. */
+/** The first difference of a script; `replayed` and `batched` are its two ways to run. */
 type Trial = (replayed: string, batched: string) => Promise<string | undefined>;
 
 const trialOf =
   ({ keys, steps }: Corpus): Trial =>
   async (replayed) => {
     const started = performance.now();
-    const asked = steps.map((step) => step.asked);
-    const told = await replay(redis, replayed, keys, asked);
-    return difference(steps, told, performance.now() - started + 1);
+    const calls = steps.map((step) => step.timed);
+    const replies = await replay(redis, replayed, keys, calls);
+    return difference(steps, replies, performance.now() - started + 1);
   };
 
-/** The same of calls that are asked together. */
+/** The first difference of calls in one batch. */
 const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).map(
   (run): Trial =>
     (_, batched) =>
@@ -292,14 +292,14 @@ const trials = new Map(
   ]),
 );
 
-/** What the suite has against a script; undefined when it finds nothing wrong. */
+/** The first difference that the suite finds in a script; undefined without one. */
 async function verdict(source: string, all: Trial[]): Promise<string | undefined> {
   const load = (script: string) => redis.script('LOAD', script).then(String, (error: Error) => String(error));
   const [replayed, batched] = [await load(replayScript(source)), await load(batchScript(source))];
   for (const [i, trial] of all.entries()) {
     const found = await trial(replayed, batched).catch(String);
     if (found === undefined) continue;
-    // What finds one mutant finds most of its neighbours: it is tried first from now on.
+    // Try this history first from now on: it probably finds the neighbouring mutants, too.
     all.unshift(...all.splice(i, 1));
     return found;
   }

@@ -11,27 +11,27 @@ import { settle } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { uniqueName } from '../../support/redis-url.js';
 
-/** A question at a moment. */
+/** A call at a moment. */
 export interface TimedCall {
   readonly now: number;
   readonly call: Call;
 }
 
-/** What came of it: the answer, and each key afterwards: its bytes in hexadecimal, and its TTL in ms. */
+/** The result: the answer, and for each key afterwards its bytes in hexadecimal and its TTL in ms. */
 export interface Observed {
   readonly answer: Answer;
   readonly stored: readonly (string | null)[];
   readonly ttls: readonly number[];
 }
 
-/** The same, as TypeScript has it. */
-export interface Foretold extends Observed {
+/** The result in TypeScript. */
+export interface Expected extends Observed {
   readonly changed: boolean;
-  /** Of each key: does the TTL that it had before last long enough? Then it may be written without a new one. */
+  /** For each key, whether its previous TTL is long enough: then the script may keep it. */
   readonly lasting: readonly boolean[];
 }
 
-/** The keys of a history, kept by the TypeScript side. */
+/** The keys of a history in TypeScript. */
 export class Model {
   readonly entries: (Entry | undefined)[];
 
@@ -39,9 +39,9 @@ export class Model {
     this.entries = Array.from({ length: keys }, () => undefined);
   }
 
-  ask({ now, call }: TimedCall): Foretold {
+  ask({ now, call }: TimedCall): Expected {
     const before = [...this.entries];
-    /** Of each key its algorithm; an escalation has the next key. */
+    /** The algorithm of each key; an escalation has the next key. */
     const tags: string[] = [];
     const places = call.parts.map(({ limit: { rule } }) => {
       const place = tags.push(rule.algorithm.tag) - 1;
@@ -86,7 +86,7 @@ export class Model {
 }
 
 /**
- * The moment (µs) until which Redis keeps an entry. A bucket of which nothing is known but when it is full lasts longer than it must: see
+ * The moment (µs) until which Redis keeps an entry. A bucket that stores only when it is full is kept longer than necessary: see
  * `kept_until` in meter.lua.
  */
 function keptUntil(entry: Entry, tag: string | undefined): number {
@@ -105,7 +105,7 @@ const doubles = (numbers: readonly number[]) => {
   return buffer;
 };
 
-/** The bytes by which Redis keeps an entry; see `decide.lua`. */
+/** The stored bytes of an entry; see `decide.lua`. */
 export function packed(entry: Entry): string {
   if (!isEnvelope(entry)) return doubles(entry).toString('hex');
   const {
@@ -142,8 +142,8 @@ local function hex(raw)
 end`;
 
 /**
- * Runs the very script once for each question, all within one script call, in which no key expires: keys live by
- * Redis's clock, not by the injected moments, and a short one must not vanish between two questions.
+ * Runs the original script once for each call, all within one script call, in which no key expires: keys expire by Redis's clock, not
+ * by the injected moments, and a key with a short TTL must not expire between two calls.
  */
 export const replayScript = (source: string) => `
 local function run(KEYS, ARGV)
@@ -155,18 +155,18 @@ while next <= #ARGV do
   local args, size = {}, tonumber(ARGV[next])
   for i = 1, size do args[i] = ARGV[next + i] end
   next = next + size + 1
-  local told = { run(KEYS, args) }
+  local observed = { run(KEYS, args) }
   for i = 1, #KEYS do
-    told[#told + 1] = hex(redis.call('GET', KEYS[i]))
-    told[#told + 1] = redis.call('PTTL', KEYS[i])
+    observed[#observed + 1] = hex(redis.call('GET', KEYS[i]))
+    observed[#observed + 1] = redis.call('PTTL', KEYS[i])
     redis.call('PERSIST', KEYS[i])
   end
-  results[#results + 1] = told
+  results[#results + 1] = observed
 end
 for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
 return results`;
 
-/** The same questions asked of the script. */
+/** Sends the same calls to the script. */
 export async function replay(
   redis: Redis,
   sha1: string,
@@ -198,7 +198,7 @@ export function batchOf(calls: readonly Call[]): Batch {
   return batch;
 }
 
-/** What a reply says to the calls of a batch, visit by visit; rejects with what went wrong for one of them. */
+/** The answers to the calls of a batch, group by group; rejects with the error of a call. */
 export function answersOf({ groups }: Batch, reply: unknown): Promise<Answer[]> {
   settle(groups, new Numbers(reply));
   return Promise.all(groups.flatMap(({ calls }) => calls.map(({ promise }) => promise as Promise<Answer>)));

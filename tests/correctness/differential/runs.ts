@@ -1,17 +1,16 @@
 import { NEW_CASES, TEST_SEED } from '../../support/random.js';
 
-/** How often a property is tried, and from which seed. */
+/** The number of runs of a property, and its seed. */
 export interface Runs {
   readonly numRuns: number;
   readonly seed: number;
 }
 
 /**
- * Runs of each differential property in the deep suite, and more where they are new. The mutants are found by fewer. Use 100,000 (an hour)
- * after a change of a Lua script.
+ * Runs of each differential property in the deep suite. Fewer find all mutants. Use 100,000 (an hour) after a change of a Lua script.
  */
 export const DEEP_RUNS = Number(process.env.SLUICE_DIFFERENTIAL_RUNS ?? (NEW_CASES ? 10_000 : 3_000));
-/** The seed that a failure printed repeats its histories. */
+/** Set it to the seed that a failure printed to repeat its histories. */
 export const DEEP_SEED = TEST_SEED;
 
 /** With this seed, these few histories contain every kind of answer. */

@@ -25,8 +25,8 @@ export async function compareSharedRates(runs: number, seed: number): Promise<st
       fc.asyncProperty(rates, histories, async (rate, questions) => {
         const steps = history(rate, questions, seen);
         const started = performance.now();
-        const told = await replay(redis, sha1, steps);
-        expect(difference(steps, told, performance.now() - started + 1)).toBeUndefined();
+        const replies = await replay(redis, sha1, steps);
+        expect(difference(steps, replies, performance.now() - started + 1)).toBeUndefined();
       }),
       { numRuns: runs, seed },
     );

@@ -1,6 +1,6 @@
 import { DEEP_RUNS, DEEP_SEED } from './runs.js';
 import { compareSharedRates, expectedAnswers } from './shared-rates-check.js';
 
-test(`the Lua twins answer as TypeScript does, over ${DEEP_RUNS} random histories`, async () => {
+test(`Lua answers as TypeScript does, over ${DEEP_RUNS} random histories`, async () => {
   expect(await compareSharedRates(DEEP_RUNS, DEEP_SEED)).toEqual(expectedAnswers);
 }, 3_600_000);

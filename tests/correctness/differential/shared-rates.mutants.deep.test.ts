@@ -6,18 +6,18 @@ import { redisUrl } from '../../support/redis-url.js';
 import { histories, history, rates } from './shared-histories.js';
 import { difference, loadReplay, replay } from './shared-replay.js';
 
-/** Would the differential suite notice? Each slip that is made in what is said of shared rates must be found by it. */
+/** The differential suite must find every mutant of the scripts' lines about shared rates. */
 const corpus = fc
   .sample(fc.tuple(rates, histories), { numRuns: 500, seed: 7 })
   .map(([rate, questions]) => history(rate, questions));
 
 interface Mutant {
-  /** A line of the script, and what became of it. */
+  /** A line of the script, and its mutant. */
   readonly what: string;
   readonly source: string;
 }
 
-/** Conditions turned round, edges, clamps, text for numbers, TTLs left out. */
+/** Inverted conditions, edges, clamps, text for numbers, omitted TTLs. */
 const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/ == /, ' ~= '],
   [/ ~= /, ' == '],
@@ -33,17 +33,17 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
   [/^(.*)(redis\.)?call\('PEXPIRE', .*\)( end)?$/, '$1local _ = 0$3'],
 ];
 
-/** What is no slip, and why. */
+/** Mutants that change no behaviour, and why. */
 const EQUIVALENT: readonly (readonly [RegExp, string])[] = [
   [/#raw <= 32 /, 'a rate has 40 bytes'],
-  [/'SLUICE /, 'what is refused is tested by hand'],
-  [/^if not \(value and /, 'numbers that are refused are tested by hand'],
+  [/'SLUICE /, 'shared-rates.test.ts tests refused arguments'],
+  [/^if not \(value and /, 'shared-rates.test.ts tests refused numbers'],
   [
     /^(if #queue == 0 |if override == |reply_list\(key_state\.override )/,
-    'what is shared has its envelope, and no override',
+    'a shared key has its own envelope, and no override',
   ],
-  [/PTTL.* {2}→ {2}.*<= alive/, 'a TTL that it has may be set again'],
-  [/math\.floor/, 'moments and times here are whole ms, apart from what has passed'],
+  [/PTTL.* {2}→ {2}.*<= alive/, 'setting the same TTL again changes nothing'],
+  [/math\.floor/, 'moments and times here are whole ms, except elapsed times'],
 ];
 
 const mutantsOf = (source: string): Mutant[] =>
@@ -68,10 +68,10 @@ async function verdict(sources: Parameters<typeof loadReplay>[1]): Promise<strin
     const sha1 = await loadReplay(redis, sources);
     for (const [i, steps] of corpus.entries()) {
       const started = performance.now();
-      const told = await replay(redis, sha1, steps);
-      const found = difference(steps, told, performance.now() - started + 1);
+      const replies = await replay(redis, sha1, steps);
+      const found = difference(steps, replies, performance.now() - started + 1);
       if (found === undefined) continue;
-      // What finds one mutant finds most of its neighbours: it is tried first from now on.
+      // Try this history first from now on: it probably finds the neighbouring mutants, too.
       corpus.unshift(...corpus.splice(i, 1));
       return found;
     }
@@ -92,17 +92,17 @@ const survivorsOf = async (
   return survivors;
 };
 
-test('the scripts themselves are found to be right', async () => {
+test('the suite finds no difference in the original scripts', async () => {
   expect(await verdict({})).toBeUndefined();
 }, 60_000);
 
-test('each slip in shared-rate.lua is found', async () => {
+test('the suite finds every mutant of shared-rate.lua', async () => {
   const mutants = mutantsOf(sharedRateScript.source);
   expect(await survivorsOf(mutants, (change) => ({ change }))).toEqual([]);
   expect(mutants.length).toBeGreaterThan(5);
 }, 600_000);
 
-test('each slip in what decide.lua does for shared rates is found', async () => {
+test('the suite finds every mutant of decide.lua’s lines about shared rates', async () => {
   const mutants = mutantsOf(decideScript.source).filter(({ what }) =>
     /shared|rate_version|config|alive/.test(what),
   );

@@ -10,25 +10,28 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-test(`the Lua twins answer as TypeScript does, over ${QUICK_RUNS} histories`, async () => {
+test(`Lua answers as TypeScript does, over ${QUICK_RUNS} histories`, async () => {
   expect(await compareSharedRates(QUICK_RUNS, QUICK_SEED)).toEqual(expectedAnswers);
 }, 120_000);
 
-describe('what the script refuses by itself, before it writes', () => {
-  test.each(['-1', 'nan', 'inf', '1.5', '', 'abc', '9007199254740993'])('a number %p', async (number) => {
-    const key = uniqueName('refused');
-    for (const args of [
-      [number, '0', '5', '1000'],
-      ['1000', '0', number, '1000'],
-    ]) {
-      await expect(redis.eval(sharedRateScript.source, 1, key, '', 'set', ...args)).rejects.toThrow(
-        /SLUICE not a whole number/,
-      );
-    }
-    expect(await redis.exists(key)).toBe(0);
-  });
+describe('shared-rate.lua refuses, before it writes', () => {
+  test.each(['-1', 'nan', 'inf', '1.5', '', 'abc', '9007199254740993'])(
+    '%p in place of a number',
+    async (number) => {
+      const key = uniqueName('refused');
+      for (const args of [
+        [number, '0', '5', '1000'],
+        ['1000', '0', number, '1000'],
+      ]) {
+        await expect(redis.eval(sharedRateScript.source, 1, key, '', 'set', ...args)).rejects.toThrow(
+          /SLUICE not a whole number/,
+        );
+      }
+      expect(await redis.exists(key)).toBe(0);
+    },
+  );
 
-  test('an action that it does not know', async () => {
+  test('an unknown action', async () => {
     const key = uniqueName('refused');
     const args = ['', 'change', '1000', '0', '5', '1000'];
     await expect(redis.eval(sharedRateScript.source, 1, key, ...args)).rejects.toThrow(

@@ -20,21 +20,21 @@ export const KEYS = ['all', 'a', 'b', 'rate'] as const;
 const STATES = KEYS.slice(0, 3);
 const RATE = KEYS[3];
 
-/** At a moment either the rate is changed or read, or something is decided by it. */
+/** At a moment a call changes or reads the rate, or the rate decides a call. */
 export interface TimedCall {
   readonly now: number;
   readonly ask: RateChange | Call;
 }
 
-/** What came of it: the reply, and what each key holds afterwards. */
+/** The result: the reply, and the stored value of each key afterwards. */
 export interface Observed {
   readonly reply: readonly number[];
   readonly kept: readonly unknown[];
-  /** ms; of keys that were not written, -1. */
+  /** TTL, ms; -1 for keys that were not written. */
   readonly ttls: readonly number[];
 }
 
-/** A step, what TypeScript says to it, and how long the rate has still to live before it (ms; none: it is gone). */
+/** A step, its result in TypeScript, and the TTL of the rate before it (ms; undefined: no rate). */
 export interface Step extends TimedCall {
   readonly expected: Observed;
   readonly alive: number | undefined;
@@ -42,7 +42,7 @@ export interface Step extends TimedCall {
 
 const isChange = (ask: RateChange | Call): ask is RateChange => 'action' in ask;
 
-/** With the storage key of its state. */
+/** A call with the storage key of its state. */
 type KeyedState = KeyState & { readonly key: string };
 
 /** A memory store, step by step. */
@@ -114,7 +114,7 @@ export class SharedModel {
 
 const numbersOf = ({ keepAlive, perClient, parameters }: StoredRate) => [keepAlive, perClient, ...parameters];
 
-/** As the script replies to a call that is none of the simple ones. */
+/** The reply of the script to a call that is not simple. */
 function answerOf(answer: Answer | undefined, moment: number): number[] {
   if (answer === undefined) return [moment, -1];
   const { allowed, now, wait, parts } = answer;
@@ -122,7 +122,7 @@ function answerOf(answer: Answer | undefined, moment: number): number[] {
   return [now, -6 - Number(allowed), wait, remaining, own, reset, at, override.length, ...override];
 }
 
-/** An entry without the ways in which it may say nothing. */
+/** An entry without its empty fields. */
 function plain(entry: Entry | undefined): unknown {
   if (entry === undefined || !isEnvelope(entry)) return entry;
   const { policyState: _, ...rest } = entry;
@@ -132,7 +132,7 @@ function plain(entry: Entry | undefined): unknown {
 const doublesOf = (bytes: Buffer) =>
   Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(i * 8));
 
-/** What the bytes of a key say; see `entry.ts` and `decide.lua`. */
+/** Decodes the bytes of a key; see `entry.ts` and `decide.lua`. */
 function read(hex: string | null, key: string): unknown {
   if (hex === null) return undefined;
   const all = Buffer.from(hex, 'hex');
@@ -167,8 +167,8 @@ function read(hex: string | null, key: string): unknown {
 }
 
 /**
- * Runs the two scripts, a history in one script call, in which no key expires: keys live by Redis's clock, not by the
- * injected moments. How long the rate has to live is set before each step, as the moments want it.
+ * Runs the two scripts, a history in one script call, in which no key expires: keys expire by Redis's clock, not by the injected
+ * moments. Before each step the rate gets the TTL that it has at the injected moment.
  */
 const replayScript = (decide: string, change: string) => `
 local function decide(KEYS, ARGV)
@@ -185,14 +185,14 @@ while next <= #ARGV do
   for i = 1, size do args[i] = ARGV[next + 2 + i] end
   next = next + 3 + size
   if alive == '' then redis.call('DEL', KEYS[4]) else redis.call('PEXPIRE', KEYS[4], alive) end
-  local told
-  if client == 0 then told = { change({ KEYS[4] }, args) } else told = { decide({ KEYS[1], KEYS[client], KEYS[4] }, args) } end
+  local observed
+  if client == 0 then observed = { change({ KEYS[4] }, args) } else observed = { decide({ KEYS[1], KEYS[client], KEYS[4] }, args) } end
   for i = 1, #KEYS do
-    told[#told + 1] = hex(redis.call('GET', KEYS[i]))
-    told[#told + 1] = redis.call('PTTL', KEYS[i])
+    observed[#observed + 1] = hex(redis.call('GET', KEYS[i]))
+    observed[#observed + 1] = redis.call('PTTL', KEYS[i])
     redis.call('PERSIST', KEYS[i])
   end
-  results[#results + 1] = told
+  results[#results + 1] = observed
 end
 for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
 return results`;
@@ -202,7 +202,7 @@ export const loadReplay = async (
   { decide = decideScript.source, change = sharedRateScript.source } = {},
 ): Promise<string> => String(await redis.script('LOAD', replayScript(decide, change)));
 
-/** The same steps asked of the scripts. */
+/** Sends the same steps to the scripts. */
 export async function replay(redis: Redis, sha1: string, history: readonly Step[]): Promise<Observed[]> {
   const names = KEYS.map(() => uniqueName('twin'));
   const args = history.flatMap(({ now, ask, alive }) => {
@@ -223,7 +223,7 @@ const clientOf = ({ parts }: Call) => KEYS.indexOf(parts[0]!.limit.shared!.clien
 const changeArgs = ({ action, rate }: RateChange, now: number) =>
   [now, action, ...(rate === undefined ? [] : numbersOf(rate))].map(String);
 
-/** Nothing when the scripts said and kept the same; otherwise what differs. `lost`: ms that have passed meanwhile. */
+/** The first difference of replies or stored values, if any. @param lost time that has passed meanwhile, ms */
 export function difference(
   history: readonly Step[],
   actual: readonly Observed[],
@@ -233,8 +233,8 @@ export function difference(
   for (const [i, { ask, now, expected }] of history.entries()) {
     const { reply, kept, ttls } = actual[i]!;
     const where = `step ${i}, ${isChange(ask) ? ask.action : ask.operation} at ${now}`;
-    const [mine, theirs] = [expected, { reply, kept }].map((told, side) =>
-      sorted({ reply: told.reply, kept: told.kept.map((value) => renamed(value, eras[side]!)) }),
+    const [mine, theirs] = [expected, { reply, kept }].map((observed, side) =>
+      sorted({ reply: observed.reply, kept: observed.kept.map((value) => renamed(value, eras[side]!)) }),
     );
     if (mine !== theirs) return `${where}: TypeScript ${mine}, Lua ${theirs}`;
     for (const [key, ttl] of ttls.entries()) {
@@ -247,7 +247,7 @@ export function difference(
   return undefined;
 }
 
-/** A mark says only which setting it is: the first, the second, … that came up. */
+/** Numbers the marks of settings in the order in which they occur. */
 function renamed(value: unknown, versions: Map<number, number>): unknown {
   const name = (version: number) => {
     if (!versions.has(version)) versions.set(version, versions.size);
@@ -257,7 +257,7 @@ function renamed(value: unknown, versions: Map<number, number>): unknown {
   return value && { ...value, rateVersion: name((value as { rateVersion: number }).rateVersion) };
 }
 
-/** As text in which the order of properties does not matter. */
+/** As text, independent of the order of properties. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -17,13 +17,13 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-test(`the Lua twins answer as TypeScript does, over ${QUICK_RUNS} histories of each kind`, async () => {
+test(`Lua answers as TypeScript does, over ${QUICK_RUNS} histories of each kind`, async () => {
   const seen = await compareTwins(subjects, QUICK_RUNS, QUICK_SEED);
   const expected = subjects.map((subject) => [subject, expect.arrayContaining(expectedAnswers(subject))]);
   expect(seen).toEqual(Object.fromEntries(expected));
 }, 120_000);
 
-test('with the largest penalty and a jittering clock the twins still agree', async () => {
+test('both agree on the largest penalty with a jittering clock', async () => {
   const question = { operation: 'peek', move: 0, cost: 1, wait: 0, given: 0, policy: 0 } as const;
   for (const policy of [
     gcra({ limit: 328, period: 1 }),
@@ -43,7 +43,7 @@ test('with the largest penalty and a jittering clock the twins still agree', asy
   }
 });
 
-test('with an override that begins empty while a call saves up the twins agree', async () => {
+test('both agree on an override that begins empty while a call waits beyond the capacity', async () => {
   const bucket = { capacity: 1, refill: 1, every: 1, waitBeyondCapacity: true } as const;
   const question = { move: 0, cost: 0, wait: 1, given: 0, policy: 0 } as const;
   const steps = history(
@@ -57,7 +57,7 @@ test('with an override that begins empty while a call saves up the twins agree',
   await expectTwins(steps);
 });
 
-test('a booking in an empty queue starts from the state, also from none, and not from earlier bookings', async () => {
+test('a booking in an empty queue starts from the state or from none, not from earlier bookings', async () => {
   const bucket = { capacity: 2, refill: 1, every: 1, mode: 'interval', initial: 1 } as const;
   const question = { move: 0, cost: 2, wait: 36e9, given: 0, policy: 0 } as const;
   const policies = [
@@ -75,7 +75,7 @@ test('a booking in an empty queue starts from the state, also from none, and not
   await expectTwins(steps, { keys: 2 });
 });
 
-test('a key that is forgotten at the moment of a call, and still stored, begins as a new key does', async () => {
+test('a key whose state ends at the moment of the call, but is still stored, begins again', async () => {
   const question = { operation: 'acquire', cost: 8, wait: 1_000, given: 0, policy: 0 } as const;
   const bucket = tokenBucket({ capacity: 17, refill: 197, every: 1.625, initial: 3 });
   const steps = history(
@@ -92,7 +92,7 @@ test('a key that is forgotten at the moment of a call, and still stored, begins 
   await expectTwins(steps);
 });
 
-test('the search for a moment in a gap ends, also where each moment is as bad as the one before', async () => {
+test('the search for a free moment ends, also when no gap between bookings fits', async () => {
   const batches = { every: '1s', mode: 'interval' } as const;
   const question = { move: 0, cost: 1, wait: 10_000_000, given: 0, policy: 0 } as const;
   // After a deploy the second booking has a cost above the capacity. Units that are late fill the new bucket, whose ticks stay.
@@ -114,27 +114,27 @@ test('the search for a moment in a gap ends, also where each moment is as bad as
   await expectTwins(steps, { source: guarded(decideScript.source) });
 });
 
-/** Runs the calls of the TypeScript twin in the script. */
+/** Runs the calls of `steps` in the script and compares its answers with those of TypeScript. */
 async function expectTwins(
   steps: ReturnType<typeof history>,
   { source = decideScript.source, keys = 1 } = {},
 ): Promise<void> {
   const sha1 = String(await redis.script('LOAD', replayScript(source)));
-  const asked = steps.map((step) => step.asked);
-  expect(difference(steps, await replay(redis, sha1, keys, asked), 60_000)).toBeUndefined();
+  const calls = steps.map((step) => step.timed);
+  expect(difference(steps, await replay(redis, sha1, keys, calls), 60_000)).toBeUndefined();
 }
 
-describe('what the script refuses by itself, before it writes', () => {
+describe('decide.lua refuses, before it writes', () => {
   const numbers = ['-2', 'nan', 'inf', '-inf', '1.5', '', 'abc', '1e300', '9007199254740993'];
   const rule = compilePolicy({ algorithm: 'slidingLog', limit: 5, window: 1000 } as Policy);
   const { tag } = rule.algorithm;
-  /** Both forms of the arguments: each key visited alike, and visits of their own. */
+  /** Both forms of the arguments: one group for all keys, and a group for each key. */
   const lines = (cost: string, parameter = '5') => [
     ['', cost, '1', tag, parameter, '1000000'],
     ['', '', '1', tag, '2', parameter, '1000000', '1', '1', cost, '1'],
   ];
 
-  test.each(numbers)('a cost or a parameter of %p', async (number) => {
+  test.each(numbers)('%p as a cost or a parameter', async (number) => {
     for (const args of [...lines(number), ...lines('1', number)]) {
       await expect(redis.eval(decideScript.source, 1, 'refused', ...args)).rejects.toThrow(
         /SLUICE not a whole number|attempt to perform arithmetic/,
@@ -143,7 +143,7 @@ describe('what the script refuses by itself, before it writes', () => {
     }
   });
 
-  test('a key that holds something else', async () => {
+  test('a key with a foreign value', async () => {
     await redis.set('foreign', 'hello');
     for (const args of lines('1')) {
       expect(await redis.eval(decideScript.source, 1, 'foreign', ...args)).toEqual([

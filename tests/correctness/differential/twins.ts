@@ -26,13 +26,13 @@ import type { Runs } from './runs.js';
 const { concurrency: semaphore, ...others } = policies;
 const any = fc.oneof(...Object.values(others));
 
-/** Policies before and after a deploy, and what is asked of them. */
+/** Policies before and after a deploy, and their operations. */
 type Sets = readonly (readonly Policy[])[];
 const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
   fc.tuple(policy, policy).map(([a, b]) => [[a], [b]]);
 const once = (policies: fc.Arbitrary<readonly Policy[]>): fc.Arbitrary<Sets> => policies.map((set) => [set]);
 
-/** Has each policy an escalation: in all histories, in half of them? */
+/** In which histories each policy has an escalation: none, half or all. */
 const subjects: Record<string, readonly [fc.Arbitrary<Sets>, readonly Operation[], ('all' | 'half')?]> = {
   ...Object.fromEntries(
     Object.entries(policies).map(([name, policy]) => [
@@ -67,9 +67,9 @@ async function compare(redis: Redis, sha1: string, name: string, runs: Runs): Pr
     fc.asyncProperty(cases, questionsOf(operations), async ([policies, escalations], questions) => {
       const steps = history(policies, questions, seen, escalations);
       const started = performance.now();
-      const asked = steps.map((step) => step.asked);
-      const told = await replay(redis, sha1, keysOf(policies, escalations), asked);
-      const found = difference(steps, told, performance.now() - started + 1);
+      const calls = steps.map((step) => step.timed);
+      const replies = await replay(redis, sha1, keysOf(policies, escalations), calls);
+      const found = difference(steps, replies, performance.now() - started + 1);
       if (found !== undefined) throw new Error(`${name}: ${found}`);
     }),
     runs,

@@ -3,7 +3,7 @@ import { bundle } from '../../support/bundle.js';
 import { run } from '../../support/run.js';
 import { cases } from './oracles.js';
 
-/** Calls, waits and cancelled waits at random, over one policy or several: the moments at which calls go obey every rule. */
+/** Random calls, waits and cancelled waits, over one policy or several: the moments at which calls pass obey every rule. */
 const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
 
 let bookings: Awaited<ReturnType<typeof bundle>>;
@@ -18,13 +18,13 @@ const walk = (walks: number, ...policy: readonly string[]) =>
 const names = Object.keys(cases);
 
 test.each(names)(
-  '%s: nobody goes who must not, in order of coming, and what was cancelled is free again',
+  '%s: calls pass in their order within the limit, and cancelled permits are free again',
   async (name) => {
     expect(await walk(WALKS / names.length, name)).toEqual({ ok: true, output: '' });
   },
   600_000,
 );
 
-test('several policies: the same, for each of them', async () => {
+test('several policies: calls pass within each limit, and cancelled permits are free again', async () => {
   expect(await walk(WALKS / 2)).toEqual({ ok: true, output: '' });
 }, 600_000);

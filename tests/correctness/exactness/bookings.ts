@@ -5,25 +5,25 @@ import { type Case, cases } from './oracles.js';
 
 // Run by bookings.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
 //   node bookings.cjs <walks> [policy]
-// Without a policy, several at once. Throws what was wrong, and prints nothing otherwise.
+// Without a policy, several at once. Throws the first violation; prints nothing without one.
 
-interface Going {
+interface Passed {
   readonly at: number;
   readonly cost: number;
 }
 
 interface Walk {
-  /** Who goes when, in the order of asking. */
-  readonly going: readonly Going[];
+  /** The moments at which calls pass, in the order of the calls. */
+  readonly going: readonly Passed[];
   readonly cancelled: boolean;
 }
 
-/** @param strict all costs are equal, and nobody cancels */
+/** @param strict whether all costs are equal and no call is cancelled */
 function walk(policies: readonly Case[], random: Random, strict: boolean): Walk {
   const timeline = new Timeline(...policies.map(({ policy }) => policy));
   const pace = Math.ceil(Math.max(...policies.map((one) => one.pace)));
   const most = Math.min(...policies.map((one) => one.most)) - 1;
-  const going: Going[] = [];
+  const going: Passed[] = [];
   let cancelled = false;
   let now = 0;
   for (let step = 0; step < 40; step += 1) {
@@ -43,10 +43,10 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
     } else if (dice < 8) {
       const { allowed, wait } = timeline.ask(now, { cost });
       if (allowed) going.push({ at: START + now, cost });
-      // If nobody else comes, a denied call can go when its wait is over, and not before.
+      // Without other calls, a denied call passes when its wait is over, and not before.
       else if (wait > 0)
         deepStrictEqual(
-          [told(timeline, now + wait - 1, cost), told(timeline, now + wait, cost)],
+          [wouldPass(timeline, now + wait - 1, cost), wouldPass(timeline, now + wait, cost)],
           [false, true],
         );
     } else {
@@ -61,14 +61,15 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
   return { going, cancelled };
 }
 
-const told = (timeline: Timeline, at: number, cost: number) =>
+const wouldPass = (timeline: Timeline, at: number, cost: number) =>
   timeline.ask(at, { operation: 'peek', cost }).allowed;
 
-/** What the rules say of the calls that passed, in the order of their moments. */
+/** Checks the passed calls against the rules, in the order of their moments. */
 function judge(rules: readonly Case[], { going, cancelled }: Walk): void {
-  const gone = [...going].sort((a, b) => a.at - b.at);
+  const passed = [...going].sort((a, b) => a.at - b.at);
   for (const rule of rules) {
-    const wrong = cancelled && rule.within !== undefined ? tooMany(gone, rule.within) : refused(gone, rule);
+    const wrong =
+      cancelled && rule.within !== undefined ? tooMany(passed, rule.within) : refused(passed, rule);
     if (wrong !== undefined) {
       throw new Error(
         `${JSON.stringify(rule.policy)}: a call for ${wrong.cost} too many at ${wrong.at - START}`,
@@ -77,19 +78,19 @@ function judge(rules: readonly Case[], { going, cancelled }: Walk): void {
   }
 }
 
-const refused = (gone: readonly Going[], rule: Case): Going | undefined =>
-  gone.find(({ at, cost }) => {
+const refused = (passed: readonly Passed[], rule: Case): Passed | undefined =>
+  passed.find(({ at, cost }) => {
     if (rule.left(at) < cost) return true;
     rule.take(at, cost);
     return false;
   });
 
-const tooMany = (gone: readonly Going[], within: (span: number) => number): Going | undefined =>
-  gone.find((last, i) => {
+const tooMany = (passed: readonly Passed[], within: (span: number) => number): Passed | undefined =>
+  passed.find((last, i) => {
     let sum = 0;
     for (let from = i; from >= 0; from -= 1) {
-      sum += gone[from]!.cost;
-      if (sum > within(last.at - gone[from]!.at)) return true;
+      sum += passed[from]!.cost;
+      if (sum > within(last.at - passed[from]!.at)) return true;
     }
     return false;
   });

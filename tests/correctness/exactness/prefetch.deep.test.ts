@@ -6,7 +6,7 @@ import { run } from '../../support/run.js';
 import { cases, prefetchable } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
-/** Processes that take permits ahead from one store, far away: when they are spent they obey the rule to the permit. */
+/** Processes prefetch permits from a distant store: the permits they spend obey the rule exactly. */
 const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
 
 let prefetch: Awaited<ReturnType<typeof bundle>>;
@@ -22,7 +22,7 @@ test.each(prefetchable)(
     const { ok, output } = await run(process.execPath, args, { timeoutMs: 600_000 });
     if (!ok) throw new Error(output);
     const count = JSON.parse(output);
-    // Much is spent from blocks, and the limit is reached: a rule that is a permit shorter is found out.
+    // Many permits come from blocks, and the limit is reached: a rule with one permit less must be violated.
     expect(count.here / count.spent).toBeGreaterThan(0.03);
     expect(count.found).toBeGreaterThan(WALKS / 80);
   },
@@ -34,7 +34,7 @@ test.each<[string, ...number[]]>([
   ['gcra', 1_000, 1_000_000, 1_000],
   ['leakyBucket', 1_000, 1_000, 1_000_000],
 ])(
-  '%s: a block that is spent last, when all has flowed back and others have had it',
+  '%s: a block spent after the store has refilled and others took permits obeys the rule',
   async (name, ...numbers) => {
     const one = cases[name]!(() => numbers.shift()! - 1);
     const { store, clock } = farStore();

@@ -7,7 +7,7 @@ import { noting, refused, type Spent } from './spent.js';
 
 // Run by prefetch.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
 //   node prefetch.cjs <policy> <walks>
-// Prints, as JSON, what was counted; throws what was wrong.
+// Prints counts as JSON; throws the first violation.
 
 const PROCESSES = 3;
 const STEPS = 150;
@@ -36,7 +36,7 @@ function distant(clock: ManualClock, slowest: number, random: Random): Store {
   };
 }
 
-/** What was spent and when, by all processes, in the order of moments. */
+/** The permits that all processes spent, in the order of their moments. */
 async function walk({ policy, pace, most }: Case, random: Random): Promise<Spent[]> {
   const clock = new ManualClock();
   const pause = Math.ceil(pace);
@@ -54,26 +54,26 @@ async function walk({ policy, pace, most }: Case, random: Random): Promise<Spent
       }),
   );
   const spent: Spent[] = [];
-  const asked: Promise<unknown>[] = [];
+  const pending: Promise<unknown>[] = [];
   const note = noting(spent, clock);
   for (let step = 0; step < STEPS; step += 1) {
     const micros = random(20) === 0 ? random(pause * 30) : random(2) * random(pause + 1);
     if (micros > 0) await clock.advance(micros / 1000);
-    // Now and then all permits are taken at once: those in the store, and those prefetched here.
+    // Sometimes take all permits at once: those in the store, and those prefetched here.
     if (random(30) === 0) {
       for (const each of [...limiters].reverse()) {
-        for (let i = 0; i < most; i += 1) asked.push(each.consume('k').then(note));
+        for (let i = 0; i < most; i += 1) pending.push(each.consume('k').then(note));
       }
     }
     const limiter = limiters[random(random(3) === 0 ? PROCESSES : 1)]!;
     const cost = random(10) === 0 ? 1 + random(most) : 1;
     const dice = random(40);
-    if (dice === 0) asked.push(limiter.acquire('k', { cost, timeout: 0 }).then(note, () => {}));
-    else if (dice === 1) asked.push(limiter.peek('k', { cost }));
-    else asked.push(limiter.consume('k', { cost }).then(note));
+    if (dice === 0) pending.push(limiter.acquire('k', { cost, timeout: 0 }).then(note, () => {}));
+    else if (dice === 1) pending.push(limiter.peek('k', { cost }));
+    else pending.push(limiter.consume('k', { cost }).then(note));
   }
-  while (asked.length > 0) {
-    const done = Promise.all(asked.splice(0));
+  while (pending.length > 0) {
+    const done = Promise.all(pending.splice(0));
     await clock.advance((pause * 5_000) / 1000);
     await done;
   }
@@ -84,7 +84,7 @@ async function walk({ policy, pace, most }: Case, random: Random): Promise<Spent
   return spent.sort((a, b) => a.at - b.at);
 }
 
-/** A case of this name that permits are taken ahead of. */
+/** A case of this name whose permits can be prefetched. */
 function suitable(name: string, seed: number): { readonly one: Case; readonly seed: number } {
   for (let tried = seed; ; tried += 1_000_003) {
     const one = cases[name]!(randomFrom(tried));
@@ -104,7 +104,7 @@ async function main(name: string, walks: number): Promise<void> {
     if (wrong !== undefined) throw new Error(`walk ${i}, ${JSON.stringify({ policy: one.policy, wrong })}`);
     count.spent += spent.length;
     count.here += spent.filter(({ source }) => source === 'prefetch').length;
-    // What a bucket keeps in reserve is at most a tenth of it.
+    // A bucket keeps at most a tenth of its permits in reserve.
     const short = name.includes('Window') ? 1 : 1 + Math.ceil(one.most / 10);
     if (refused(spent, cases[name]!(randomFrom(seed)), short) !== undefined) count.found += 1;
   }

@@ -12,13 +12,13 @@ export const noting =
   (spent: Spent[], clock: ManualClock) =>
   (decision: Decision): boolean => {
     const { allowed, cost, source } = decision;
-    // Prefetched permits are spent when they are asked for, others when the store takes them.
+    // Prefetched permits are spent at the call, others when the store takes them.
     const at = source === 'prefetch' ? clock.now() : DecisionRecord.taken(decision)![0]?.at;
     if (allowed) spent.push({ at: at!, cost, source });
     return allowed;
   };
 
-/** The first permits that the rule forbids. @param short permits that the rule has less than it says */
+/** The first permits that the rule forbids. @param short permits by which to shorten the rule */
 export const refused = (spent: readonly Spent[], rule: Case, short = 0): Spent | undefined =>
   spent.find(({ at, cost }) => {
     if (rule.left(at) - short < cost) return true;

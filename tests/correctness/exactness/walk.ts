@@ -5,7 +5,7 @@ import type { Case } from './oracles.js';
 
 const START = 1_735_689_600_000_000;
 
-/** Asks the algorithm and the plain rule the same; returns what differed. Mostly at a pace that just uses the limit up. */
+/** Sends the same calls to the algorithm and the plain rule, mostly at a pace that just uses up the limit. @returns the first difference */
 export function walk(
   { policy, most, pace, left, take }: Case,
   steps: number,
@@ -16,7 +16,7 @@ export function walk(
   let now = START;
   let retry = 0;
   for (let step = 0; step < steps; step += 1) {
-    // A third of the calls come at the very moment that the last denial named, and a third of those a µs too early.
+    // Two ninths of the calls come at the moment that the last denial named, one ninth a µs too early.
     const dice = random(9);
     if (dice < 3 && retry > now) now = dice === 0 ? retry - 1 : retry;
     else now += random(dice === 8 ? Math.ceil(pace * 40) : Math.ceil(pace * 2) + 1);

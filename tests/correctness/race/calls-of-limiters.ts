@@ -3,15 +3,15 @@ import { RateLimiter } from '../../../packages/core/src/index.js';
 import type { Connected } from './connect.js';
 import { type Course, draw } from './race-run.js';
 
-/** ms between two calls of one who asks, on average: what decides in this process takes no time at all. */
+/** Mean pause between two calls of a caller, ms: a decision in this process takes almost no time. */
 const PAUSE = 5;
 
-/** A busy machine is no outage. */
+/** Long enough that a busy machine is no outage. */
 const DEADLINE = '1s';
 
 /**
- * Asks whole limiters, which decide by themselves while the store is out. Records the moments of this process, and, as the detail, in how
- * many µs every permit is back.
+ * Calls whole limiters, whose failure policies decide while the store is out. Records moments by this process's clock and, as the
+ * detail, the time until every permit is back, µs.
  */
 export async function decideCalls(course: Course, { store }: Connected): Promise<void> {
   const { raceRun, fraction, goesOn, record } = course;

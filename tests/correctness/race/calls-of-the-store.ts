@@ -4,7 +4,7 @@ import { limitOf } from '../../support/limit-of.js';
 import type { Connected } from './connect.js';
 import { afterFailure, type Course, draw, keyOf } from './race-run.js';
 
-/** Asks the store itself, without a deadline. Records the moment of each decision, and how long until every permit is back. */
+/** Calls the store itself, without a deadline. Records the moment of each decision, and the time until every permit is back. */
 export async function consumeCalls(course: Course, { store }: Connected): Promise<void> {
   const { raceRun, goesOn, record } = course;
   const limits = raceRun.policies.map((policy) => limitOf(compilePolicy(policy)));

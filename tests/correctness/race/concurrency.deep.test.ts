@@ -5,8 +5,8 @@ import { type Held, heldBy, heldTime, neverMoreHeld } from './judge-of-holders.j
 import { aligned, byKey, percent } from './outcome.js';
 import type { RaceRun } from './race-run.js';
 
-// Processes race for permits that are held, through whole limiters: lines, leases and renewals. A judge looks at every moment of Redis's
-// clock. Some holders die, and some replies are lost.
+// Processes race for held permits through whole limiters: lease queues, leases and renewals. A judge checks every moment by Redis's clock.
+// Some holders die, and some replies are lost.
 
 const PROCESSES = 8;
 const LIMIT = 5;
@@ -36,7 +36,7 @@ const raceRun = {
 const heldIn = ({ answers }: Outcome, leaseMs = LEASE_MS): Held[][] =>
   [...byKey(answers).values()].map((signs) => heldBy(signs, leaseMs * 1000));
 
-test('never more are held than may be, nor much less, while holders die and replies are lost', async () => {
+test('never more permits are held than the limit, while holders die and replies are lost', async () => {
   const outcome = await fleet.run({ ...raceRun, name: 'holding', asks: 200, resets: 2 });
   const held = heldIn(outcome);
   const seen = outcome.answers.filter(({ moment }) => moment > 0);
@@ -56,10 +56,10 @@ test('never more are held than may be, nor much less, while holders die and repl
   expect(died).toBeGreaterThan(0);
 }, 120_000);
 
-test('a limit that is one too high, and a lease that ends too early, are found out', async () => {
+test('the judge finds a limit that is one too high, and a lease that ends too early', async () => {
   const outcome = await fleet.run({ ...raceRun, name: 'one-too-high', asks: 200 });
   expect(heldIn(outcome).flatMap((ofKey) => neverMoreHeld(LIMIT - 1, ofKey) ?? [])).not.toEqual([]);
-  // Had the holders who died longer leases, others had their permits too early: of several, however slowly calls come.
+  // If leases were four times as long, other calls would have had the permits of dead holders too early.
   const later = heldIn(outcome, 4 * LEASE_MS);
   expect(later.flatMap((ofKey) => neverMoreHeld(LIMIT, ofKey) ?? [])).not.toEqual([]);
 }, 120_000);

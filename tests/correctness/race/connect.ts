@@ -12,7 +12,7 @@ export interface Connected {
   readonly proxy: TcpProxy | undefined;
 }
 
-/** A busy machine is no reason to give a connection up: only faults end them here, and none that was lost is long missed. */
+/** Long timeouts, short reconnection delays: only faults end connections here, not a busy machine. */
 const PATIENT = { ...recommendedRedisOptions, socketTimeout: 60_000, disconnectTimeout: 0 };
 const AGAIN = 50;
 
@@ -28,7 +28,7 @@ function clientOf(place: StoreAddress, proxy: TcpProxy | undefined): Redis | Clu
   if (place.kind === 'server') {
     return new Redis(proxy!.url, { ...PATIENT, connectTimeout: 60_000, retryStrategy: () => 1 });
   }
-  // Who looks for another server must give up the one before it.
+  // A client must close the connection to the old server before it looks for another.
   const redisOptions = { ...PATIENT, connectTimeout: 2_000 };
   const { addresses } = place;
   if (place.kind === 'cluster') {

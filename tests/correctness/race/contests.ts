@@ -10,7 +10,7 @@ import {
 import { type Ideal, idealBatches, idealBucket, idealLog, idealWindows } from './ideal.js';
 import { inAnySpan, inAnyWindow, inBatches, inClockWindows, inNamedWindows, type Judge } from './judge.js';
 
-/** A policy, what it promises, and what it would do if nothing ever went wrong. */
+/** A policy, its promise, and what it admits without faults. */
 export interface Contest {
   readonly name: string;
   readonly policy: Policy;
@@ -20,7 +20,7 @@ export interface Contest {
 
 const MS = 1000;
 
-/** Every rate algorithm, about 100 permits a second each: fewer than are asked for, on a slow machine too. */
+/** Every rate algorithm, about 100 permits a second each: fewer than the calls, even on a slow machine. */
 export const contests: readonly Contest[] = [
   {
     name: 'fixedWindow, first-hit',

@@ -5,19 +5,19 @@ import { bundle } from '../../support/bundle.js';
 import { TEST_SEED } from '../../support/random.js';
 import { FIELDS, type RaceRun, type RaceRunResult, type StoreAddress } from './race-run.js';
 
-/** What a process was answered. Moments and times are µs; moments those of Redis's clock, or as the kind of run says. */
+/** An answer that a process got. Times are µs; moments are by Redis's clock unless the kind of run says otherwise. */
 export interface Answered {
   readonly key: number;
   readonly moment: number;
   readonly cost: number;
   readonly allowed: boolean;
-  /** By the kind of run: how long until every permit is back, or the id of a holder. */
+  /** The time until every permit is back, or the id of a holder, by the kind of run. */
   readonly detail: number;
-  /** Was it decided without the store? */
+  /** Whether the failure policy decided. */
   readonly degraded: boolean;
 }
 
-/** What a run of all processes came to; `answers` in the order of their moments. */
+/** The result of a run of all processes; `answers` in the order of their moments. */
 export interface Outcome {
   readonly asked: number;
   readonly resets: number;
@@ -37,7 +37,7 @@ export class Fleet {
       fork(file, [JSON.stringify(place), String(TEST_SEED + i)], { serialization: 'advanced', execArgv: [] }),
     );
     const fleet = new Fleet(children, remove);
-    await Promise.all(children.map(said<'ready'>)).catch(async (error) => {
+    await Promise.all(children.map(nextMessage<'ready'>)).catch(async (error) => {
       await fleet.stop();
       throw error;
     });
@@ -49,18 +49,18 @@ export class Fleet {
   }
 
   /**
-   * Each process does what `raceRun` says; the counts in it are those of one process.
-   * @param meanwhile what happens to it; a run without a number of `asks` is over when that is
+   * Each process runs `raceRun`, whose counts are per process.
+   * @param meanwhile faults during the run; a run without `asks` ends with it
    */
   async run(raceRun: RaceRun, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
     const running = Promise.all(
       this.children.map((child) => {
-        const result = said<RaceRunResult>(child);
+        const result = nextMessage<RaceRunResult>(child);
         child.send(raceRun);
         return result;
       }),
     );
-    running.catch(() => undefined); // told below, should what happens meanwhile fail first
+    running.catch(() => undefined); // rethrown below if `meanwhile` fails first
     await meanwhile?.();
     if (raceRun.asks === undefined) for (const child of this.children) child.send('over');
     const results = await running;
@@ -71,7 +71,7 @@ export class Fleet {
     };
   }
 
-  /** One of the processes stands still for a while. */
+  /** Freezes one of the processes for a while. */
   async pause(process: number, ms: number): Promise<void> {
     this.children[process]!.kill('SIGSTOP');
     await sleep(ms);
@@ -82,30 +82,30 @@ export class Fleet {
     await Promise.all(
       this.children.map((child) => {
         if (child.exitCode !== null || child.signalCode !== null) return undefined;
-        const gone = new Promise((resolve) => child.once('exit', resolve));
+        const exited = new Promise((resolve) => child.once('exit', resolve));
         child.kill('SIGKILL');
-        return gone;
+        return exited;
       }),
     );
     await this.remove();
   }
 }
 
-function said<T>(child: ChildProcess): Promise<T> {
+function nextMessage<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {
-      child.off('message', heard);
-      child.off('exit', gone);
+      child.off('message', received);
+      child.off('exit', exited);
     };
-    const heard = (message: unknown) => {
+    const received = (message: unknown) => {
       settle();
       resolve(message as T);
     };
-    const gone = (code: number | null, signal: string | null) => {
+    const exited = (code: number | null, signal: string | null) => {
       settle();
       reject(new Error(`a racing process ended (${code ?? signal}): see its error above`));
     };
-    child.on('message', heard).on('exit', gone);
+    child.on('message', received).on('exit', exited);
   });
 }
 

@@ -8,14 +8,14 @@ import type { Connected } from './connect.js';
 import { afterFailure, type Course, draw } from './race-run.js';
 import { recording } from './recording.js';
 
-/** ms that permits are held, on average. */
+/** Mean time that permits are held, ms. */
 const HELD = 10;
-/** Holders of a hundred that die: they neither release nor renew, and their leases end. */
+/** Percentage of holders that die: they neither release nor renew, so their leases end. */
 const DYING = 2;
 
 /**
- * Holds permits and releases them. Records each sign of a holder, whose id is the detail: allowed, it held at that moment; not allowed, it
- * did no more; not allowed at the moment 0, it was to release and nobody knows when.
+ * Holds permits and releases them. Records each sign of a holder, whose id is the detail. Allowed: it held at that moment. Not allowed:
+ * it had released. Not allowed at moment 0: it called release and got no answer.
  */
 export async function holdCalls(course: Course, { store }: Connected): Promise<void> {
   const { raceRun, fraction, goesOn, record } = course;

@@ -1,4 +1,4 @@
-/** A limiter without storage, races or losses, in its plainest form. Says whether a call goes, and counts it if so. */
+/** A limiter without storage, races or losses. Returns whether a call passes, and counts it if so. */
 export type Ideal = (moment: number, cost: number) => boolean;
 
 export function idealLog(limit: number, window: number): Ideal {

@@ -17,14 +17,14 @@ test('a holder holds until it releases, or its lease ends after it was last rene
   expect(heldBy([sign(1, 10, true), sign(1, 500, false)], LEASE)).toEqual([{ start: 10, end: 110, cost: 1 }]);
 });
 
-test('who only waited never held, and a release without an answer may have come at once', () => {
+test('a call that only waited never held; a release without an answer counts as immediate', () => {
   expect(heldBy([sign(1, 10, false), sign(1, 30, false)], LEASE)).toEqual([]);
   expect(heldBy([sign(1, 0, false), sign(1, 10, true), sign(1, 40, true)], LEASE)).toEqual([
     { start: 10, end: 40, cost: 1 },
   ]);
 });
 
-test('what the server forgot is held no more', () => {
+test('a holder that the server lost no longer holds', () => {
   const signs = [sign(1, 10, true), sign(1, 40, true), sign(2, 70, true)];
   expect(heldBy(signs, LEASE, [20, 60])).toEqual([
     { start: 10, end: 60, cost: 1 },
@@ -32,7 +32,7 @@ test('what the server forgot is held no more', () => {
   ]);
 });
 
-test('one holder too many is found, however short it was, and no other', () => {
+test('finds every holder too many, even the shortest, and no other', () => {
   const held = [
     { start: 0, end: 50, cost: 2 },
     { start: 50, end: 90, cost: 1 },

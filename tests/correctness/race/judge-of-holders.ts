@@ -1,6 +1,6 @@
 import type { Answered } from './fleet.js';
 
-/** Permits that were surely held from a moment until another; µs of Redis's clock. */
+/** Permits that were held at least from `start` until `end`, µs of Redis's clock. */
 export interface Held {
   readonly start: number;
   readonly end: number;
@@ -8,8 +8,8 @@ export interface Held {
 }
 
 /**
- * When the holders of one key held, by their signs, in order: from the first answer that said so until the release, or the end of the
- * lease after the last such answer. Who was to release and got no answer may have released at once: it held until its last sign.
+ * When the holders of one key held, by their signs, in order: from the first allowed answer until the release, or until the end of the
+ * lease after the last such answer. A release without an answer may have happened at once: that holder held until its last sign.
  * @param lease µs
  * @param losses moments at which the server forgot all holders
  */
@@ -39,9 +39,9 @@ export function heldBy(signs: readonly Answered[], lease: number, losses: readon
   }));
 }
 
-/** Says at which moment more than `limit` permits were held; nothing when at none. */
+/** Names the first moment at which more than `limit` permits were held; undefined if there is none. */
 export function neverMoreHeld(limit: number, held: readonly Held[]): string | undefined {
-  // What ends at a moment has ended at it.
+  // A permit that ends at a moment is not held at that moment.
   const changes = held
     .filter(({ start, end }) => end > start)
     .flatMap(({ start, end, cost }) => [

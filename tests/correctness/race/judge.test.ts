@@ -5,7 +5,7 @@ import { fractionsFrom } from '../../support/random.js';
 import { type Contest, contests } from './contests.js';
 import { type Admitted, inBatches, inNamedWindows } from './judge.js';
 
-// The judge is judged: it must find one call too many wherever it is put, and take no loss of an answer for a fault.
+// Tests the judge: it must find one call too many at every place, and must not report a lost answer.
 
 interface Decided extends Admitted {
   readonly allowed: boolean;
@@ -13,28 +13,28 @@ interface Decided extends Admitted {
 
 const random = fractionsFrom(20);
 
-/** A key that is asked for about twice what it has, one call after the other, in memory. */
-async function recorded({ policy }: Contest, calls = 400): Promise<Decided[]> {
+/** Calls of one key for about twice its limit, one after the other, in memory. */
+async function recorded({ policy }: Contest, count = 400): Promise<Decided[]> {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const limit = limitOf(compilePolicy(policy));
-  const asked: Decided[] = [];
-  for (let i = 0; i < calls; i += 1) {
-    const rest = i % 50 === 0 ? 400_000 : 0; // now and then all is whole again
+  const calls: Decided[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const rest = i % 50 === 0 ? 400_000 : 0; // sometimes all permits are back
     clock.set(clock.now() + rest + Math.floor(random() ** 3 * 30_000));
     const cost = 1 + Math.floor(random() ** 4 * 3);
     const part = { limit, key: 'k', cost, at: 0 };
     const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });
-    asked.push({ moment: now, cost, whole: now + parts[0]!.reset, allowed });
+    calls.push({ moment: now, cost, whole: now + parts[0]!.reset, allowed });
   }
   await store.close();
-  return asked;
+  return calls;
 }
 
 describe.each(contests)('$name', (contest) => {
   const { judge, ideal } = contest;
 
-  test('what the algorithm admits is right, with any answers lost', async () => {
+  test('accepts what the algorithm admits, with any answers lost', async () => {
     for (let run = 0; run < 20; run += 1) {
       const admitted = (await recorded(contest)).filter(({ allowed }) => allowed);
       expect(judge(admitted)).toBeUndefined();
@@ -45,29 +45,29 @@ describe.each(contests)('$name', (contest) => {
     expect(judge([])).toBeUndefined();
   });
 
-  test('one call too many is found, whichever it is', async () => {
-    const asked = await recorded(contest);
-    const denied = asked.filter(({ allowed }) => !allowed);
+  test('finds one call too many at every place', async () => {
+    const calls = await recorded(contest);
+    const denied = calls.filter(({ allowed }) => !allowed);
     expect(denied.length).toBeGreaterThan(50);
     const found = denied.filter(
-      (extra) => judge(asked.filter((call) => call.allowed || call === extra)) !== undefined,
+      (extra) => judge(calls.filter((call) => call.allowed || call === extra)) !== undefined,
     );
-    // Slots are cautious: what they deny was not always too much.
+    // Slots are cautious: not every denied call was one too many.
     if (contest.name === 'slidingWindow') expect(found.length).toBeGreaterThan(denied.length / 2);
     else expect(found).toEqual(denied);
   });
 
   test('the ideal admits what the algorithm does', async () => {
-    const asked = await recorded(contest);
+    const calls = await recorded(contest);
     const goes = ideal();
-    const best = asked.filter(({ moment, cost }) => goes(moment, cost));
-    const admitted = asked.filter(({ allowed }) => allowed);
+    const best = calls.filter(({ moment, cost }) => goes(moment, cost));
+    const admitted = calls.filter(({ allowed }) => allowed);
     if (contest.name === 'slidingWindow') expect(admitted.length).toBeGreaterThan(best.length * 0.95);
     else expect(best).toEqual(admitted);
   });
 });
 
-test('windows that overlap and ticks that move are found, though each by itself holds no call too many', () => {
+test('finds overlapping windows and moved ticks that have no call too many', () => {
   const windows = inNamedWindows(2, 10);
   expect(windows([call(0, 10), call(10, 20), call(35, 45)])).toBeUndefined();
   expect(windows([call(0, 10), call(9, 19)])).toMatch(/begins before/);

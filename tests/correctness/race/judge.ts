@@ -2,13 +2,13 @@
 export interface Admitted {
   readonly moment: number;
   readonly cost: number;
-  /** When every permit is back, by the call's answer: for a fixed window, when it ends. */
+  /** When every permit is back, by the call's answer; for a fixed window, its end. */
   readonly whole: number;
 }
 
 /**
- * Looks at the admitted calls of one key, in order, and says what is wrong with them, or nothing. A call whose answer was
- * lost was perhaps admitted and is not among them: no judge may take that for a fault.
+ * Checks the admitted calls of one key, in order. Returns the first violation, if any. A call whose answer was lost may have been
+ * admitted and is missing here: that is no violation.
  */
 export type Judge = (calls: readonly Admitted[]) => string | undefined;
 
@@ -28,8 +28,8 @@ export const inAnyWindow =
 
 /**
  * Never more than `capacity + refill × t / every` permits in any span of length t. In whole numbers, and without looking
- * at each pair of calls: `(taken until j) × every - refill × (moment of j)`, less the same until before i, must not be above
- * `capacity × every`; so of all calls i that can begin a span, the one for which that is smallest speaks for all.
+ * at each pair of calls: `(taken until j) × every - refill × (moment of j)`, less the same until before i, must not exceed
+ * `capacity × every`. So it is enough to check the call i for which the term is smallest.
  */
 export const inAnySpan =
   (capacity: number, refill: number, every: number): Judge =>
@@ -80,8 +80,8 @@ export const inNamedWindows =
   };
 
 /**
- * A bucket that `refill` permits flow into at each tick, `every` apart. Answers tell on which ticks: the bucket is whole at
- * one of them. Other ticks may only follow once it was whole.
+ * A bucket that gets `refill` permits at each tick, `every` apart. Answers name the ticks: the bucket is full at one of them. Other
+ * ticks may only follow after it was full.
  */
 export const inBatches =
   (capacity: number, refill: number, every: number): Judge =>

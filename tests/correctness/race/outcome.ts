@@ -2,7 +2,7 @@ import type { Contest } from './contests.js';
 import type { Answered } from './fleet.js';
 import type { Judge } from './judge.js';
 
-/** Moments (µs) at which what is known of a key was lost, in whole or in part; the judge starts again at each. */
+/** Moments (µs) at which a key's state was lost, in whole or in part; the judge starts again at each. */
 export type Losses = (key: number) => readonly number[];
 
 const NONE: Losses = () => [];
@@ -26,7 +26,7 @@ export function violations(admitted: readonly Answered[], judge: Judge, losses =
   );
 }
 
-/** What would have gone of the very same calls, at their moments: a machine that stands still for a while asks for less. */
+/** The calls that an ideal limiter admits at the same moments: a machine that was blocked sends fewer calls. */
 export function idealOf(answers: readonly Answered[], ideal: Contest['ideal'], losses = NONE): Answered[] {
   return [...byKey(answers)].flatMap(([key, calls]) =>
     reigns(calls, losses(key)).flatMap((reign) => {

@@ -1,7 +1,7 @@
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { FailurePolicy } from '../../../packages/core/src/index.js';
 
-/** Where the store of a race is: one server, a cluster, or what Sentinels look after. */
+/** The store of a race: one server, a cluster, or a primary with Sentinels. */
 export type StoreAddress =
   | { readonly kind: 'server'; readonly url: string }
   | { readonly kind: 'cluster'; readonly addresses: readonly Address[] }
@@ -15,22 +15,22 @@ interface Address {
 /** What every process of the fleet does at the same time. */
 export interface RaceRun {
   /**
-   * `consume`: asks the store itself. `hold`: takes permits of a `concurrency` policy, keeps them for a moment and releases them.
-   * `decide`: asks whole limiters, whose failure policies speak while the store is out.
+   * `consume`: calls the store itself. `hold`: takes permits of a `concurrency` policy, keeps them for a moment and releases them.
+   * `decide`: calls whole limiters, whose failure policies decide while the store is out.
    */
   readonly kind: 'consume' | 'hold' | 'decide';
   readonly name: string;
   readonly policies: readonly Policy[];
-  /** Of each policy. */
+  /** Number of keys of each policy. */
   readonly keys: number;
-  /** How many calls; without it, until the fleet says that it is over. */
+  /** Number of calls of each process; without it the run lasts until the fleet ends it. */
   readonly asks?: number;
   readonly inFlight: number;
-  /** How often the network loses a reply together with its connection, during all `asks`. */
+  /** How often the network loses a reply and its connection during all `asks`. */
   readonly resets?: number;
-  /** The same for a run without an end of its own: ms between two losses, on average. */
+  /** Mean time between two losses, ms, for a run without `asks`. */
   readonly resetEach?: number;
-  /** Of the limiters of `decide`. */
+  /** Failure policy of the limiters of `decide`. */
   readonly failurePolicy?: Exclude<FailurePolicy, () => unknown>;
 }
 
@@ -43,10 +43,10 @@ export interface RaceRunResult {
 
 export const FIELDS = 6;
 
-/** Who asks takes part until this says no; each call of it is one that is asked. */
+/** A caller goes on until this returns false; each call of it counts one call. */
 export interface Course {
   readonly raceRun: RaceRun;
-  /** Random numbers of this process, from 0 up to and without 1. */
+  /** Random numbers of this process, from 0 to below 1. */
   readonly fraction: () => number;
   goesOn(): boolean;
   record(
@@ -59,7 +59,7 @@ export interface Course {
   ): void;
 }
 
-/** One key of one policy: all are hot, and the first hottest: with 50 keys one in seven calls is for it. */
+/** A key of one policy. All are hot; of 50 keys the first gets one in seven calls. */
 export function draw({ raceRun: { policies, keys }, fraction }: Course): {
   key: number;
   policy: number;

@@ -5,8 +5,8 @@ import { Fleet } from './fleet.js';
 import { inNamedWindows } from './judge.js';
 import { aligned, byKey, idealOf, percent, permits, violations } from './outcome.js';
 
-// "Never over-admits": processes race for hot keys through a network that loses replies, and a judge looks at every window
-// and span of what was admitted, by the clock of Redis. The gates see to it that something was admitted, denied and lost.
+// "Never over-admits": processes race for hot keys through a network that loses replies, and a judge checks every window and span of
+// the admitted calls by Redis's clock. Lower bounds ensure that calls were admitted, denied and lost.
 
 const PROCESSES = 8;
 const IN_FLIGHT = 32;
@@ -14,7 +14,7 @@ const KEYS = 50;
 const TIMES = 10;
 const DECISIONS = (100_000 * TIMES) / contests.length;
 const RESETS = (104 * TIMES) / contests.length;
-const ASKS = 1_700 * TIMES; // of each process: a little more than the decisions, for some replies are lost
+const ASKS = 1_700 * TIMES; // calls of each process: a few more than decisions, because some replies are lost
 
 let redis: RedisServer;
 let fleet: Fleet;
@@ -23,7 +23,7 @@ const table: string[][] = [
 ];
 
 beforeAll(async () => {
-  redis = await startRedis(); // so busy that other tests had better not share it
+  redis = await startRedis(); // too busy to share with other tests
   fleet = await Fleet.start(PROCESSES, { kind: 'server', url: redis.url });
 }, 120_000);
 
@@ -66,7 +66,7 @@ test.each(contests)(
   600_000,
 );
 
-test('a limit that is one too high for its promise is found out', async () => {
+test('the judge finds a limit that is one too high', async () => {
   const policies = [fixedWindow({ limit: 6, window: '1h' })];
   const raceRun = { kind: 'consume', policies, keys: KEYS, asks: 200, inFlight: IN_FLIGHT } as const;
   const { answers } = await fleet.run({ ...raceRun, name: 'one too high' });

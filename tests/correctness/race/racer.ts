@@ -25,7 +25,7 @@ class Race {
   ) {
     const { asks = 0, resets = 0, resetEach } = raceRun;
     this.#before = connected.proxy?.lostReplies ?? 0;
-    // At moments of its own, never two in one flight, nor at the start, when nearly all that is lost was admitted.
+    // At random moments, never two at once, nor at the start, when nearly every lost reply is an admission.
     this.#lossAt = Array.from({ length: resets }, (_, i) =>
       Math.floor((asks * (i + (1 + fraction()) / 2)) / resets),
     );
@@ -65,7 +65,7 @@ class Race {
 }
 
 async function main(place: StoreAddress, seed: number): Promise<void> {
-  setPriority(5); // other tests, which may run beside this one, come first
+  setPriority(5); // other tests may run beside this one and have priority
   const connected = await connect(place);
   let race: Race | undefined;
   process.on('message', async (message: RaceRun | 'over') => {
@@ -76,7 +76,7 @@ async function main(place: StoreAddress, seed: number): Promise<void> {
     race = new Race(message, connected, fractionsFrom(seed));
     process.send!(await race.run());
   });
-  // The test is over, or gone.
+  // The test has ended or died.
   process.once('disconnect', () => process.exit());
   process.send!('ready');
 }

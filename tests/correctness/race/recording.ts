@@ -2,8 +2,8 @@ import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import type { Store } from '../../../packages/core/src/index.js';
 
 /**
- * A store that tells what it was asked and what it answered, undefined when it did not: limiters do not tell the server's moments.
- * What does not answer is an error to who asks, for this store has no health to go by.
+ * A store that reports each call and its answer (undefined without one), because limiters do not report the server's times. A call
+ * without an answer rejects, because this store has no circuit breaker.
  */
 export const recording = (store: Store, heard: (call: Call, answer: Answer | undefined) => void): Store => ({
   name: store.name,

@@ -13,7 +13,7 @@ const NUMBERS = {
   '1e9': 1e9,
 };
 
-/** The value with each of its numbers replaced, cut off at each length, with more behind it, and with bits flipped. */
+/** The value with each of its numbers replaced, cut off at each length, with extra bytes, and with flipped bits. */
 export function* damages(raw: Buffer, seed: number): Generator<readonly [what: string, damaged: Buffer]> {
   // An envelope has a letter before its numbers, and the envelope of a shared rate has another one.
   const first = raw.length % 8;

@@ -50,7 +50,7 @@ const book: Make = async (limiter) => {
   await limiter.peek('other');
 };
 
-/** How a key comes to hold each kind of value. */
+/** Calls that make a key hold each kind of value. */
 const values: Record<string, Make> = {
   'a bare state': take,
   'a blocked key': async (limiter, policyOf) => {
@@ -82,7 +82,7 @@ const limiterOf = (name: string, policy: Policy) =>
     escalate: { after: 3, within: '1h', block: ['1m', '1h'] },
   });
 
-/** What a call of a damaged key may come to: an error with a code, or a decision by whole numbers within the limit. */
+/** A call of a damaged key may reject with a coded error, or decide by whole numbers within the limit. */
 function expectSane(outcome: PromiseSettledResult<unknown>, what: string): void {
   if (outcome.status === 'rejected') {
     const { reason } = outcome;
@@ -100,7 +100,7 @@ function expectSane(outcome: PromiseSettledResult<unknown>, what: string): void 
   }
 }
 
-/** What the calls ask, in turn. */
+/** The operations of the calls, in turn. */
 const operations: ((key: string, policyOf: PolicyOf) => Promise<unknown>)[] = [
   (key) => limiter.consume(key),
   (key) => limiter.peek(key),
@@ -110,10 +110,10 @@ const operations: ((key: string, policyOf: PolicyOf) => Promise<unknown>)[] = [
   (key, policyOf) => limiter.override(key, policyOf(30), { expiresIn: '1h' }),
   (key) => limiter.removeOverride(key),
 ];
-/** Held permits cannot be taken or given so. */
+/** Operations that `concurrency` does not have. */
 const spending: typeof operations = [(key) => limiter.reward(key, 2), (key) => limiter.penalty(key, 2)];
 
-test.each(cases)('%s, %s: a damaged value fails calls of its key only', async (kind, value) => {
+test.each(cases)('%s, %s: a damaged value fails only the calls of its key', async (kind, value) => {
   const policyOf = (permits: number) => kinds[kind]!.policyOf('1h', permits);
   limiter = limiterOf(uniqueName('damaged'), policyOf(LIMIT));
   await values[value]!(limiter, policyOf);
@@ -121,7 +121,7 @@ test.each(cases)('%s, %s: a damaged value fails calls of its key only', async (k
   expect(stored).not.toEqual([]);
   const raws = await Promise.all(stored.map((key) => admin.getBuffer(key)));
   const calls: (() => Promise<unknown>)[] = [];
-  const asked = kind === 'concurrency' ? operations : [...operations, ...spending];
+  const possible = kind === 'concurrency' ? operations : [...operations, ...spending];
   const whats: string[] = [];
   const writes = admin.pipeline();
   for (const [place, key] of stored.entries()) {
@@ -131,11 +131,11 @@ test.each(cases)('%s, %s: a damaged value fails calls of its key only', async (k
         writes.set(one.replace('{k}', `{${copy}}`), i === place ? damaged : raws[i]!, 'PX', HOUR);
       }
       whats.push(`${key}: ${what}`);
-      calls.push(asked[whats.length % asked.length]!.bind(undefined, copy, policyOf));
+      calls.push(possible[whats.length % possible.length]!.bind(undefined, copy, policyOf));
     }
   }
   await writes.exec();
-  // All in one turn: each script call has damaged keys and others.
+  // All in one turn, so that each script call has damaged keys and others.
   const [outcomes, others] = await Promise.all([
     Promise.allSettled(calls.map((call) => call())),
     Promise.allSettled(calls.map((_, i) => limiter.consume(`other${i}`))),
@@ -145,23 +145,20 @@ test.each(cases)('%s, %s: a damaged value fails calls of its key only', async (k
     expect([whats[i], other]).toMatchObject([whats[i], { value: { allowed: true, remaining: LIMIT - 1 } }]);
 });
 
-test.each(['rate', 'all'])(
-  'SharedLimiter, its key %s: a damaged value is refused or repaired',
-  async (part) => {
-    limiter = limiterOf('beside', kinds.gcra!.policyOf('1h'));
-    const shared = new SharedLimiter({ name: `damaged-${part}`, store, deadline: '10s' });
-    await shared.setRate({ rate: 10, interval: '1h' });
-    await shared.tryAcquire(3);
-    const [key] = await admin.keys(`*:shared:{${shared.name}}:${part}`);
-    const raw = (await admin.getBuffer(key!))!;
-    for (const [what, damaged] of damages(raw, 11)) {
-      await admin.set(key!, damaged, 'PX', HOUR);
-      const outcomes = await Promise.allSettled([
-        ...[shared.availablePermits(), shared.tryAcquire(), shared.getConfig()],
-        ...[shared.updateRate({ rate: 20, interval: '1h' }), limiter.peek('k')],
-      ]);
-      expect([what, outcomes.pop()]).toMatchObject([what, { status: 'fulfilled' }]);
-      for (const outcome of outcomes) if (outcome.status === 'rejected') expectSane(outcome, what);
-    }
-  },
-);
+test.each(['rate', 'all'])('SharedLimiter, key %s: calls reject or repair a damaged value', async (part) => {
+  limiter = limiterOf('beside', kinds.gcra!.policyOf('1h'));
+  const shared = new SharedLimiter({ name: `damaged-${part}`, store, deadline: '10s' });
+  await shared.setRate({ rate: 10, interval: '1h' });
+  await shared.tryAcquire(3);
+  const [key] = await admin.keys(`*:shared:{${shared.name}}:${part}`);
+  const raw = (await admin.getBuffer(key!))!;
+  for (const [what, damaged] of damages(raw, 11)) {
+    await admin.set(key!, damaged, 'PX', HOUR);
+    const outcomes = await Promise.allSettled([
+      ...[shared.availablePermits(), shared.tryAcquire(), shared.getConfig()],
+      ...[shared.updateRate({ rate: 20, interval: '1h' }), limiter.peek('k')],
+    ]);
+    expect([what, outcomes.pop()]).toMatchObject([what, { status: 'fulfilled' }]);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expectSane(outcome, what);
+  }
+});

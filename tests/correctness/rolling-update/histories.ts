@@ -39,7 +39,7 @@ const takeAll = async (limiter: RateLimiter) => {
   await limiter.consume('k', { cost: remaining });
 };
 
-/** How a key comes to hold each form of entry. */
+/** Calls that make a key hold each form of entry. */
 export const histories: Readonly<Record<string, Calls>> = {
   '4 permits taken': take,
   'permits taken, two calls waiting': async (limiter, policyOf) => {

@@ -6,7 +6,7 @@ import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import type { Store } from '../../../packages/core/src/stores/store.js';
 import { answersOf, batchOf } from '../differential/replay.js';
 
-/** Our script, after which no key expires: Redis would forget keys by its own clock, and the log has another. */
+/** decide.lua, after which no key expires: Redis would expire keys by its own clock, and the log has another. */
 const SCRIPT = `
 local function decide(KEYS, ARGV)
 ${decideScript.source}
@@ -15,7 +15,7 @@ local reply = decide(KEYS, ARGV)
 for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
 return reply`;
 
-/** A store whose calls the script decides in a real Redis, one by one, at the moments of another clock. */
+/** A store that sends its calls one by one to a real Redis, at the moments of another clock. */
 export class RedisAt implements Store {
   readonly name = 'redis';
   readonly remote = false;

@@ -66,7 +66,7 @@ function requests(count: number): LogRequest[] {
   });
 }
 
-/** Everything that is decided, by all rules. */
+/** Every decision of a request, by all rules. */
 const plain = ({ allowed, decision, deniedBy, shadows }: Replayed): string =>
   JSON.stringify([
     allowed,
@@ -75,7 +75,7 @@ const plain = ({ allowed, decision, deniedBy, shadows }: Replayed): string =>
     shadows.map((one) => one.decision && { ...one.decision, source: '', policies: one.decision.policies }),
   ]);
 
-test('a log is decided one by one as the script in Redis decides it, by all algorithms and several rules', async () => {
+test('a replay in memory decides each request of a log as Redis does, by all algorithms', async () => {
   const redis = new Redis(redisUrl());
   const { RedisAt } = await import('./redis-at.js');
   const [memory, real] = [

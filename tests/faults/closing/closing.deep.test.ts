@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import type { Closed, Order } from './messages.js';
 
-// Closing in the middle of an outage ends every wait, and leaves nothing that keeps the process: no timer, no socket that reconnects.
+// Closing during an outage ends every wait and leaves nothing that keeps the process alive: no timer, no reconnecting socket.
 
 let bundled: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {
@@ -30,34 +30,37 @@ describe.each(Object.entries(OUTAGES))('while Redis is %s', (_, begin) => {
     [true, 'first'],
     [false, 'last'],
     [false, 'first'],
-  ] as const)('known to be out: %s, the store closed %s', async (known, stores) => {
-    const redis = await startRedis();
-    closers.push(() => redis.stop());
-    const proxy = await TcpProxy.start(redis.url);
-    closers.push(() => proxy.close());
-    const program = fork(bundled.file, [proxy.url], { execArgv: [] });
-    closers.push(() => program.kill('SIGKILL'));
-    await said(program);
+  ] as const)(
+    'closing settles every call and ends the process (outage known: %s, store closed %s)',
+    async (known, stores) => {
+      const redis = await startRedis();
+      closers.push(() => redis.stop());
+      const proxy = await TcpProxy.start(redis.url);
+      closers.push(() => proxy.close());
+      const program = fork(bundled.file, [proxy.url], { execArgv: [] });
+      closers.push(() => program.kill('SIGKILL'));
+      await nextMessage(program);
 
-    await told(program, { order: 'wait' });
-    await begin(redis, proxy);
-    const exited = new Promise((resolve) => program.once('exit', resolve));
-    const closed = (await told(program, { order: 'close', known, stores })) as Closed;
+      await send(program, { order: 'wait' });
+      await begin(redis, proxy);
+      const exited = new Promise((resolve) => program.once('exit', resolve));
+      const closed = (await send(program, { order: 'close', known, stores })) as Closed;
 
-    expect(closed).toMatchObject({ unsettled: 0 });
-    expect(closed.outcomes.LimiterClosedError).toBeGreaterThan(5);
-    expect(closed.resources.filter((resource) => /Timeout|TCP/.test(resource))).toEqual([]);
-    expect(await exited).toBe(0);
-  });
+      expect(closed).toMatchObject({ unsettled: 0 });
+      expect(closed.outcomes.LimiterClosedError).toBeGreaterThan(5);
+      expect(closed.resources.filter((resource) => /Timeout|TCP/.test(resource))).toEqual([]);
+      expect(await exited).toBe(0);
+    },
+  );
 });
 
-function told(program: ChildProcess, order: Order): Promise<unknown> {
-  const answer = said(program);
+function send(program: ChildProcess, order: Order): Promise<unknown> {
+  const answer = nextMessage(program);
   program.send(order);
   return answer;
 }
 
-function said(program: ChildProcess): Promise<unknown> {
+function nextMessage(program: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     program.once('message', resolve);
     program.once('exit', (code, signal) => reject(new Error(`the program ended (${code ?? signal})`)));

@@ -1,9 +1,9 @@
-/** What the test tells the program: to have calls wait; or that Redis is out, and it is to close everything. */
+/** An order to the program: to start waiting calls, or to close everything while Redis is out. */
 export type Order =
   | { readonly order: 'wait' }
   | {
       readonly order: 'close';
-      /** Only once it has found out that Redis is out. */
+      /** Whether to close only after the circuit has opened. */
       readonly known: boolean;
       readonly stores: 'first' | 'last';
     };

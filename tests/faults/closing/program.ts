@@ -73,7 +73,7 @@ process.on('message', async (order: Order) => {
       );
     }
     waits('before');
-    await sleep(300); // they stand in line
+    await sleep(300); // until they wait in the queue
     process.send!('waiting');
     return;
   }

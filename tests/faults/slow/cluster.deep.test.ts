@@ -11,7 +11,7 @@ const says = (node: ClusterNode, command: string[], pattern: RegExp) =>
 describe('a cluster with replicas', () => {
   const own = new OwnCluster({ replicas: true });
 
-  test('a master is killed: only its keys wait for the failover', async () => {
+  test('a killed master delays only its own keys, until the failover', async () => {
     const [lost, other] = own.nodes;
     const [replica] = own.replicas;
     const store = own.store(KINDS[0], recommendedClusterOptions);
@@ -25,7 +25,7 @@ describe('a cluster with replicas', () => {
       hashTag,
       store,
       begin: async () => {
-        await lost!.ask('SET', hashTag, 'mark'); // WAIT waits for what came before on its connection
+        await lost!.ask('SET', hashTag, 'mark'); // WAIT waits for earlier writes of its connection
         await eventually(async () => Number(await lost!.ask('WAIT', 1, 100)) === 1);
         await lost!.kill();
       },
@@ -42,7 +42,7 @@ describe('a cluster with replicas', () => {
 describe('a cluster that serves all slots or none', () => {
   const own = new OwnCluster({ args: ['--cluster-require-full-coverage', 'yes'] });
 
-  test('CLUSTERDOWN: one of three masters is gone', async () => {
+  test('CLUSTERDOWN (one of three masters is down) lets the failure policy decide', async () => {
     const [lost, other] = own.nodes;
     await runOutage({
       ...{ group, fault: '`CLUSTERDOWN`: one of three masters gone, full coverage required' },

@@ -8,7 +8,7 @@ import { record } from '../table.js';
 const own = new OwnCluster();
 const group = 'cluster and failover';
 
-test('a slot moves around the cluster under load: no more and no fewer calls pass than allowed', async () => {
+test('exactly the limit passes under load while a slot moves around the cluster', async () => {
   const [name, policy] = [uniqueName('moving'), fixedWindow({ limit: 2_000, window: '1h' })];
   const limiters = [1, 2, 3].map(() =>
     own.limiter({ name, policy, store: own.store(KINDS[0]), failurePolicy: 'deny' }),
@@ -30,7 +30,7 @@ test('a slot moves around the cluster under load: no more and no fewer calls pas
     }
   };
   await Promise.all([...callers, around().finally(() => (going = false))]);
-  // A call with too many redirections was not counted.
+  // A call that rejected after too many redirections did not count.
   const { remaining } = await fromRedis(() => limiters[0]!.peek(key));
   expect(2_000 - remaining).toBe(admitted);
   expect(admitted).toBeGreaterThan(100);
@@ -41,7 +41,7 @@ test('a slot moves around the cluster under load: no more and no fewer calls pas
   });
 });
 
-test('TRYAGAIN: the keys of one decision are not on one node', async () => {
+test('TRYAGAIN (the keys of one decision are on two nodes) lets the failure policy decide', async () => {
   const [home, away] = own.nodes;
   const hashTag = await own.keyOn(home!);
   const slot = await own.slotOf(hashTag);
@@ -54,7 +54,7 @@ test('TRYAGAIN: the keys of one decision are not on one node', async () => {
   await runOutage({
     ...{ group, fault: '`TRYAGAIN`: the keys of one decision on two nodes, while a slot moves' },
     reasons: ['TRYAGAIN', 'timeout'],
-    mayCount: true, // the client asks again for longer than the deadline
+    mayCount: true, // the client retries for longer than the deadline
     hashTag,
     policies: (limit) => ({
       few: fixedWindow({ limit, window: '1h' }),

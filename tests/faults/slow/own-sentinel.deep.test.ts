@@ -27,7 +27,7 @@ endConnectionsAtOnce();
 const limiterOn = (store: RedisStore) =>
   new RateLimiter({ name: uniqueName('own'), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
 
-/** Is there such a key on the server at this port? */
+/** Whether the server at this port has the key. */
 const exists = (key: string, port: number) => {
   const client = testClient(`redis://127.0.0.1:${port}`);
   return client.exists(key).finally(() => client.disconnect());
@@ -56,7 +56,7 @@ test.each(['by hand', 'by force'])(
   60_000,
 );
 
-test('a name that no sentinel knows is a configuration error of every call', async () => {
+test('every call rejects with a configuration error if no sentinel knows the name', async () => {
   const store = redisStore({ sentinels: servers.addresses, name: 'nobody' });
   opened.push(store);
   const limiter = limiterOn(store);

@@ -25,7 +25,7 @@ beforeEach(async () => {
     ...recommendedRedisOptions,
     sentinels: [...servers.addresses],
     name: servers.name,
-    // Not failoverDetector: what it hears while the client is connecting ends that forever (ioredis 6.0.0).
+    // Not failoverDetector: a message while the client is connecting stops it forever (ioredis 6.0.0).
     retryStrategy: () => 50,
     sentinelRetryStrategy: () => 50,
     disconnectTimeout: 100,
@@ -40,7 +40,7 @@ afterEach(async () => {
   await servers.stop();
 });
 
-/** What it has not heard of is lost with the master; of that other tests tell. WAIT waits for what came before on its connection. */
+/** Waits until the replica has all writes; other tests cover lost ones. WAIT waits for earlier writes of its connection. */
 async function replicaHasAll(): Promise<void> {
   await admin.set('mark', '1');
   await eventually(async () => expect(await admin.wait(1, 100)).toBe(1));
@@ -48,7 +48,7 @@ async function replicaHasAll(): Promise<void> {
 const replicaIsMaster = () =>
   eventually(async () => expect(await servers.masterPort()).toBe(servers.replica.port));
 
-test('the master is killed, and the Sentinels promote its replica', async () => {
+test('the failure policy decides from the death of a master until the Sentinels promote its replica', async () => {
   await runOutage({
     ...{ group, fault: 'master killed, Sentinels promote its replica', store },
     reasons: ['connection', 'timeout', 'READONLY'],
@@ -60,7 +60,7 @@ test('the master is killed, and the Sentinels promote its replica', async () => 
   });
 });
 
-test('a failover by hand: clients that still use the old master admit one limit more at most', async () => {
+test('after a manual failover clients of the old master admit at most one limit more', async () => {
   const limiter = new RateLimiter({
     name: 'handed-over',
     policy: fixedWindow({ limit: 100, window: '1h' }),
@@ -81,7 +81,7 @@ test('a failover by hand: clients that still use the old master admit one limit 
   sentinel.disconnect();
   await replicaIsMaster();
   const meanwhile = await admitted(100);
-  // What a Sentinel tells the old master about ten seconds later.
+  // A Sentinel would send this command to the old master about ten seconds later.
   const handedOver = once(client, 'ready');
   await admin.replicaof('127.0.0.1', servers.replica.port);
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');

@@ -22,7 +22,7 @@ const among = <T>(things: readonly T[]): T => things[Math.floor(things.length * 
 const upTo = (most: number): number => Math.floor((most + 1) * fraction());
 const key = (): string => `user-${Math.floor(KEYS * fraction() ** 2)}`;
 
-/** Random calls of every kind, and what each of them may come to. */
+/** Random calls of every kind, and the permitted outcomes of each. */
 export class Calls {
   /** Long-lived, as in a server: many waits share them. */
   readonly #signals = Array.from({ length: 4 }, () => new AbortController());
@@ -146,7 +146,7 @@ export class Calls {
         await shared.tryAcquire(1, timeout);
         return 'redis';
       } catch (error) {
-        // A restarted server has lost it: the first caller that finds out sets it again.
+        // A restarted server has lost the rate: the first caller that notices sets it again.
         if (isRateNotSetError(error)) await this.#done(shared.trySetRate({ rate: 20, interval: '300ms' }));
         else if (!isStoreUnavailableError(error) && !isLimiterClosedError(error)) throw error;
         return 'refused';
@@ -175,7 +175,7 @@ export class Calls {
     });
   }
 
-  /** With a signal of its own, which is aborted at some time or never, or with one that many share. */
+  /** A signal of its own, which may be aborted later, or one that many calls share. */
   async #waiting(stand: Stand, wait: (signal: AbortSignal) => Promise<Decision | undefined>): Promise<Came> {
     const shares = upTo(1) === 0;
     const controller = shares ? among(this.#signals) : new AbortController();
@@ -219,10 +219,10 @@ export class Calls {
   }
 }
 
-/** @throws Error when the decision says something of itself that cannot be */
+/** @throws Error if the decision contradicts itself */
 export function cameOf({ source, degraded, allowed }: Decision, stand: Stand, granted: boolean): Came {
   const due = stand === 'thrown' ? 'nobody' : stand;
-  // A denial of Redis is repeated by this process for a moment.
+  // This process caches a denial of Redis for a moment.
   const stores = allowed ? ['redis'] : ['redis', 'deny-cache'];
   if (degraded ? source !== due : !stores.includes(source)) {
     throw new Error(`decided by ${source}, degraded ${degraded}, where ${due} was to decide`);

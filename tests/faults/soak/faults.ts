@@ -7,11 +7,11 @@ import type { TcpProxy } from '../../support/redis/tcp-proxy.ts';
 
 const fraction = fractionsFrom(TEST_SEED);
 
-/** What the faults act on. */
+/** The server, proxy and connections that faults act on. */
 export interface FaultTargets {
   readonly redis: RedisServer;
   readonly proxy: TcpProxy;
-  /** Straight to the server. */
+  /** Connected directly to the server. */
   readonly admin: Redis;
 }
 
@@ -60,9 +60,9 @@ export const faults: Readonly<Record<string, Fault>> = {
     await admin.config('SET', 'busy-reply-threshold', '20');
     const busy = admin.duplicate();
     busy.on('error', () => undefined);
-    const spinning = busy.eval('while true do end', 0).catch(() => undefined); // until it is killed
+    const spinning = busy.eval('while true do end', 0).catch(() => undefined); // rejects when it is killed
     await sleep(ms);
-    await admin.call('SCRIPT', 'KILL').catch(() => redis.restart()); // it had not begun, or will not end
+    await admin.call('SCRIPT', 'KILL').catch(() => redis.restart()); // the script had not begun, or cannot be killed
     await spinning;
     busy.disconnect();
   },

@@ -1,23 +1,23 @@
 import { performance } from 'node:perf_hooks';
 import type { Tally } from './messages.js';
 
-/** ms that a busy machine may add to what a call was given. */
+/** Time that a busy machine may add to the permitted wait of a call, ms. */
 const SLACK = 3_000;
 const MOST = 20;
 
 /** The permitted outcomes of a call. */
 export type Came = 'redis' | 'degraded' | 'refused';
 
-/** Knows every call that is under way, and what became of the others. */
+/** Records every pending call, and the outcomes of the others. */
 export class Ledger {
   readonly tallies: Record<string, Tally> = {};
   readonly #wrong = new Map<string, string>();
   readonly #open = new Set<{ readonly kind: string; readonly since: number }>();
 
-  /** @param given ms that it may wait */
+  /** @param given permitted wait, ms */
   async enter(kind: string, given: number, call: () => Promise<Came>): Promise<void> {
     const tally = this.#tally(kind);
-    tally.asked += 1;
+    tally.calls += 1;
     const one = { kind, since: performance.now() };
     this.#open.add(one);
     try {
@@ -31,7 +31,7 @@ export class Ledger {
     if (beyond > SLACK) this.wrong(kind, `settled ${Math.round(beyond)} ms too late`);
   }
 
-  /** The first of each sort is remembered: numbers do not make another sort. */
+  /** Keeps the first complaint of each kind; complaints that differ only in numbers are of one kind. */
   wrong(kind: string, what: string): void {
     const text = `${kind}: ${what}`;
     const sort = text.replace(/\d+/g, '0');
@@ -42,7 +42,7 @@ export class Ledger {
     return [...this.#wrong.values()];
   }
 
-  /** Gives up what is still under way. */
+  /** Abandons all pending calls. */
   unsettled(): string[] {
     const left = [...this.#open].map(
       ({ kind, since }) => `${kind}, for ${Math.round(performance.now() - since)} ms`,
@@ -56,7 +56,7 @@ export class Ledger {
   }
 
   #tally(kind: string): Tally {
-    this.tallies[kind] ??= { asked: 0, redis: 0, degraded: 0, refused: 0, slowest: 0 };
+    this.tallies[kind] ??= { calls: 0, redis: 0, degraded: 0, refused: 0, slowest: 0 };
     return this.tallies[kind];
   }
 }

@@ -17,7 +17,7 @@ import {
   tokenBucket,
 } from '../../../packages/core/src/index.js';
 
-/** How a limiter answers while its store is out; `thrown`: it tells the error. */
+/** How a limiter answers while its store is out; `thrown`: it rejects with the error. */
 export type Stand = 'local' | 'allow' | 'deny' | 'thrown';
 
 export interface Limit {
@@ -48,7 +48,7 @@ const FIXED_LIMITS = Object.keys(FAILURE_POLICIES) as Stand[];
 
 export const DEADLINE = 100;
 
-/** Every kind of limiter, on a store with a client of its own and on one that borrows; and one of a guest without rights. */
+/** Every kind of limiter, on a store with its own client and on one with a borrowed client; and one for a guest without rights. */
 export function openLimits(url: string, guestUrl: string) {
   const client = new Redis(url, { ...recommendedRedisOptions, disconnectTimeout: 0 });
   client.on('error', () => undefined);
@@ -109,7 +109,7 @@ export function openLimits(url: string, guestUrl: string) {
     shared,
     guest,
     stores: [own, borrowing, guests],
-    /** @returns how many listeners more there are on the client that was lent */
+    /** @returns the number of additional listeners on the borrowed client */
     async close(): Promise<number> {
       await Promise.all(limiters.map((limiter) => limiter.close()));
       for (const store of [own, borrowing, guests]) await store.close();

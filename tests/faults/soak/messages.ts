@@ -1,37 +1,37 @@
-/** What the soak tells the program under test. */
+/** An order to the program under test. */
 export type Order =
-  /** Opens all its limiters, on servers at this address, and has them called until it is to end. */
+  /** Opens all limiters on the servers at these addresses, and calls them until the next order. */
   | { readonly order: 'live'; readonly url: string; readonly guestUrl: string }
   /** The faults are over: waits until Redis decides for every limiter, then ends all calls and closes everything. */
   | { readonly order: 'end' };
 
-/** How one kind of call went. */
+/** The outcomes of one kind of call. */
 export interface Tally {
-  asked: number;
-  /** Answered by Redis, or done. */
+  calls: number;
+  /** Calls that Redis answered, or that ran. */
   redis: number;
-  /** Answered by the failure policy. */
+  /** Calls that the failure policy answered. */
   degraded: number;
-  /** Refused, each for a reason that this kind of call may have. */
+  /** Calls that rejected with a permitted error. */
   refused: number;
-  /** ms, of those that were answered: the longest beyond what the call was given to wait. */
+  /** The longest delay of an answered call beyond its permitted wait, ms. */
   slowest: number;
 }
 
-/** What was left of a life of the program. */
+/** What remains after a run of the program. */
 export interface Remains {
-  /** MB of JavaScript heap in use when all was closed: the least of several samples, each after a collection. */
+  /** JavaScript heap in use after closing, MB: the least of several samples, each after a collection. */
   readonly heap: number;
   readonly resources: readonly string[];
-  /** On the client that was lent to a store, more than there were before. */
+  /** Additional listeners on the borrowed client. */
   readonly clientListeners: number;
-  /** On the AbortSignals that callers used. */
+  /** Listeners on the AbortSignals of callers. */
   readonly signalListeners: number;
   /** Calls that never settled. */
   readonly unsettled: readonly string[];
   readonly tallies: Readonly<Record<string, Tally>>;
   readonly events: Readonly<Record<'degraded' | 'recovered' | 'storeError', number>>;
-  /** MB, while it lived: after a collection, at even intervals. */
+  /** Heap during the run, MB: after a collection, at even intervals. */
   readonly heaps: readonly number[];
   /** The first complaint of each kind. */
   readonly wrong: readonly string[];

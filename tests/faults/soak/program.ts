@@ -9,9 +9,9 @@ import type { Order, Remains } from './messages.js';
 // starts it with --expose-gc.
 
 const CALLERS = 24;
-/** ms within which Redis must decide again for everybody. */
+/** Time in which Redis must decide again for every limiter, ms. */
 const RECOVERY = 30_000;
-/** ms until idle timers have run, such as the timer that ends an idle connection. */
+/** Time until idle timers have run, such as the timer that ends an idle connection, ms. */
 const IDLE_MS = 2_500;
 const SAMPLE_EACH = 15_000;
 
@@ -49,7 +49,7 @@ async function live(url: string, guestUrl: string, end: Promise<void>): Promise<
 
 async function called(limits: Limits, ledger: Ledger, end: Promise<void>) {
   listenTo(limits, ledger);
-  await limits.shared.trySetRate({ rate: 20, interval: '300ms' }).catch(() => false); // then a caller sets it
+  await limits.shared.trySetRate({ rate: 20, interval: '300ms' }).catch(() => false); // if it fails, a caller sets the rate
   const calls = new Calls(limits, ledger);
   let over = false;
   const callers = Array.from({ length: CALLERS }, async () => {
@@ -92,8 +92,8 @@ async function recovered({ rates, slots, guest }: Limits, ledger: Ledger): Promi
     return cameOf(await limiter.peek('after'), stand, false) === 'redis';
   });
   asks.push(async () => {
-    const told = await guest.reset('after').catch((error: Error) => error.message);
-    return /NOPERM|No permission|access/i.test(String(told));
+    const outcome = await guest.reset('after').catch((error: Error) => error.message);
+    return /NOPERM|No permission|access/i.test(String(outcome));
   });
   for (const ask of asks) {
     const until = Date.now() + RECOVERY;
@@ -111,7 +111,7 @@ function heapNow(): number {
   return process.memoryUsage().heapUsed / MB;
 }
 
-/** The least of several samples: what is garbage only after its finalizers have run is no leak. */
+/** The least of several samples: objects may become garbage only after their finalizers have run. */
 async function heapAtRest(): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let sample = 0; sample < 8; sample += 1) {

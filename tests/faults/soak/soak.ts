@@ -9,23 +9,23 @@ import { eachFault, type FaultTargets, randomFaults } from './faults.ts';
 import type { Order, Remains } from './messages.ts';
 
 export interface Soak {
-  /** What remained after a short run with each fault once, and after the run with random faults. */
+  /** The remains after a short run with each fault once, and after the run with random faults. */
   readonly before: Remains;
   readonly after: Remains;
   readonly faults: Readonly<Record<string, number>>;
-  /** How the program ended, by itself: 0; undefined when it did not. */
+  /** The exit code of the program; undefined if it did not end by itself. */
   readonly exit: number | undefined;
 }
 
-/** A user whom our keys are closed to. */
+/** A user without rights to our keys. */
 const GUEST = ['--user', 'guest', 'on', '>secret', '~other:*', '&*', '+@all'];
 const EXIT_MS = 15_000;
 
-/** ms of each fault in the first life, to which the second is compared: it has gone all ways, so that their code is there. */
+/** Length of each fault in the first run, ms. It runs every path, so that their code is loaded, and is the base of comparison. */
 const SHORT_MS = 300;
 const PAUSE_MS = 2_000;
 
-/** @param ms of faults; @param longest ms that one of them lasts */
+/** @param ms length of the run; @param longest longest fault, ms */
 export async function soak(ms: number, longest: number): Promise<Soak> {
   const closers: (() => unknown)[] = [];
   try {
@@ -39,11 +39,11 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
     closers.push(remove);
     const program = fork(file, [], { serialization: 'advanced', execArgv: ['--expose-gc'] });
     closers.push(() => program.kill('SIGKILL'));
-    await said(program);
+    await nextMessage(program);
 
     const guestUrl = proxy.url.replace('redis://', 'redis://guest:secret@');
     const live = async <T>(meanwhile: () => Promise<T>): Promise<[Remains, T]> => {
-      const remains = said<Remains>(program);
+      const remains = nextMessage<Remains>(program);
       remains.catch(() => undefined); // awaited below, unless `meanwhile` fails first
       tell(program, { order: 'live', url: proxy.url, guestUrl });
       const happened = await meanwhile();
@@ -56,11 +56,11 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
       await eachFault(targets, SHORT_MS);
     });
     const [after, faults] = await live(() => randomFaults(targets, ms, longest));
-    const gone = new Promise<number | undefined>((resolve) =>
+    const exited = new Promise<number | undefined>((resolve) =>
       program.once('exit', (code) => resolve(code ?? undefined)),
     );
     program.disconnect();
-    const exit = await Promise.race([gone, sleep(EXIT_MS, undefined, { ref: false })]);
+    const exit = await Promise.race([exited, sleep(EXIT_MS, undefined, { ref: false })]);
     return { before, after, faults, exit };
   } finally {
     for (const close of closers.reverse()) await close();
@@ -69,7 +69,7 @@ export async function soak(ms: number, longest: number): Promise<Soak> {
 
 const tell = (program: ChildProcess, order: Order): unknown => program.send(order);
 
-function said<T>(program: ChildProcess): Promise<T> {
+function nextMessage<T>(program: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     program.once('message', (message) => resolve(message as T));
     program.once('exit', (code, signal) => reject(new Error(`the program ended (${code ?? signal})`)));

@@ -1,11 +1,11 @@
 import type { Soak } from './soak.ts';
 
-/** MB of heap that may be more after random faults than after a short life: code and caches of what is done often. */
+/** Permitted growth of the heap by random faults over the short run, MB: code and caches. */
 export const TOLERANCE = 2;
-/** Of the calls of a kind that are no mere refusals, at the least. */
+/** The least share of each kind of call that is not refused. */
 const LIVELY = 0.1;
 
-/** What is wrong; empty if nothing is. */
+/** The violations; empty if there are none. */
 export function complaints({ before, after, faults, exit }: Soak): string[] {
   const found = [...before.wrong, ...after.wrong, ...before.unsettled, ...after.unsettled];
   const complain = (wrong: boolean, what: string): void => void (wrong && found.push(what));
@@ -20,9 +20,9 @@ export function complaints({ before, after, faults, exit }: Soak): string[] {
   complain(after.clientListeners !== 0, `${after.clientListeners} listeners left on the client`);
   complain(after.signalListeners !== 0, `${after.signalListeners} listeners left on AbortSignals`);
   complain(exit !== 0, `the program did not end by itself (${exit})`);
-  // Nothing may be well because nothing was done.
-  for (const [kind, { asked, redis }] of Object.entries(after.tallies)) {
-    complain(kind !== 'guest' && redis < asked * LIVELY, `${kind}: Redis hardly did any`);
+  // A run without calls of a kind would prove nothing.
+  for (const [kind, { calls, redis }] of Object.entries(after.tallies)) {
+    complain(kind !== 'guest' && redis < calls * LIVELY, `${kind}: Redis hardly did any`);
   }
   for (const kind of ['consume', 'peek', 'acquire', 'hold', 'combined']) {
     const { redis = 0, degraded = 0 } = after.tallies[kind] ?? {};
@@ -35,10 +35,10 @@ export function complaints({ before, after, faults, exit }: Soak): string[] {
 
 const mb = (value: number): string => `${value.toFixed(1)} MB`;
 
-/** What happened, as Markdown. */
+/** The run, as Markdown. */
 export function tables({ before, after, faults, exit }: Soak): string {
-  const calls = Object.entries(after.tallies).sort(([a], [b]) => (a < b ? -1 : 1));
-  const total = calls.reduce((sum, [, { asked }]) => sum + asked, 0);
+  const tallies = Object.entries(after.tallies).sort(([a], [b]) => (a < b ? -1 : 1));
+  const total = tallies.reduce((sum, [, tally]) => sum + tally.calls, 0);
   return [
     markdown([
       [
@@ -49,9 +49,9 @@ export function tables({ before, after, faults, exit }: Soak): string {
         'refused',
         'longest beyond what was given',
       ],
-      ...calls.map(([kind, { asked, redis, degraded, refused, slowest }]) => [
+      ...tallies.map(([kind, { calls, redis, degraded, refused, slowest }]) => [
         `\`${kind}\``,
-        ...[asked, redis, degraded, refused].map(String),
+        ...[calls, redis, degraded, refused].map(String),
         `${Math.max(0, Math.round(slowest))} ms`,
       ]),
       ['all', String(total), '', '', '', ''],
@@ -70,7 +70,11 @@ export function tables({ before, after, faults, exit }: Soak): string {
       ['listeners left on the client', String(before.clientListeners), String(after.clientListeners)],
       ['listeners left on AbortSignals', String(before.signalListeners), String(after.signalListeners)],
       ['calls that never settled', String(before.unsettled.length), String(after.unsettled.length)],
-      ['events `degraded`, `recovered`, `storeError`', told(before.events), told(after.events)],
+      [
+        'events `degraded`, `recovered`, `storeError`',
+        eventsInWords(before.events),
+        eventsInWords(after.events),
+      ],
       ['anything wrong', String(before.wrong.length), String(after.wrong.length)],
       ['the process ended by itself', '', exit === 0 ? 'yes' : 'no'],
     ]),
@@ -80,7 +84,7 @@ export function tables({ before, after, faults, exit }: Soak): string {
 const range = (heaps: readonly number[]): string =>
   heaps.length === 0 ? '' : `${mb(Math.min(...heaps))}, ${mb(Math.max(...heaps))}`;
 const handles = (resources: readonly string[]): string => `${resources.length} (${resources.join(', ')})`;
-const told = (events: Soak['after']['events']): string =>
+const eventsInWords = (events: Soak['after']['events']): string =>
   [events.degraded, events.recovered, events.storeError].join(', ');
 
 function markdown([head, ...rows]: readonly (readonly string[])[]): string {

@@ -8,7 +8,7 @@ import { EXAMPLE_TARGETS, EXAMPLES_WITHOUT_REQUESTS } from './examples.js';
 import { RECIPE_TARGETS, RECIPES_WITHOUT_REQUESTS } from './recipes.js';
 import { Running, type Target } from './target.js';
 
-// Every recipe and example is attacked as its reader would run it.
+// Attacks every recipe and example as its reader would run it.
 
 const targets: readonly Target[] = [...RECIPE_TARGETS, ...EXAMPLE_TARGETS];
 const named = (all: readonly Target[]) => all.map((target) => [target.name, target] as const);
@@ -42,7 +42,7 @@ const HEADERS = [
   'User-Agent',
   'X-Request-Id',
 ];
-/** More than the limit, also after requests that counted for nobody. */
+/** More than the limit, also after requests that were not counted. */
 const times = ({ most }: Target) => most + Math.min(most, 20) + 5;
 
 /** Sends many requests, some at the same moment. */
@@ -57,12 +57,12 @@ describe.each(named(targets))('%s', (_, target) => {
     running = await Running.start(target);
   });
 
-  test('serves honest requests, and limits them', async () => {
+  test('serves honest requests up to the limit', async () => {
     await many(times(target), () => running.send());
     expect([running.handled > 0, running.handled <= target.most]).toEqual([true, true]);
   });
 
-  test('a client that invents headers is limited', async () => {
+  test('limits a client that invents headers', async () => {
     const invented = (i: number) => Object.fromEntries(HEADERS.map((name) => [name, `for=192.0.2.${i}`]));
     await many(times(target), (i) => running.send({ headers: invented(i) }));
     const honest = target.honest.headers ?? {};
@@ -70,13 +70,13 @@ describe.each(named(targets))('%s', (_, target) => {
     expect(running.handled).toBeLessThanOrEqual(target.most);
   });
 
-  test('a client that invents addresses is limited', async () => {
+  test('limits a client that invents addresses', async () => {
     await many(times(target), (i) => running.send({}, `198.51.100.${i % 250}`));
     await many(times(target), (i) => running.send({}, `10.0.${i >> 8}.${i & 255}`));
     expect(running.handled).toBeLessThanOrEqual(target.most);
   });
 
-  test('a client that leaves before the response is limited', async () => {
+  test('limits a client that disconnects before the response', async () => {
     running.leaves = true;
     await many(times(target), () => running.send());
     running.leaves = false;
@@ -93,7 +93,7 @@ describe.each(named(targets.filter(({ behindProxy }) => behindProxy)))('%s', (_,
   });
 });
 
-/** What a body can hold where text belongs. */
+/** Values that a body can have in place of text. */
 const NO_TEXT: readonly unknown[] = [
   undefined,
   null,
@@ -114,7 +114,7 @@ describe.each(named(targets.filter(({ field }) => field !== undefined)))('%s', (
     running = await Running.start(target);
   });
 
-  test('refuses a request that does not say whom it is for, and counts it for nobody', async () => {
+  test('refuses a request without the text that names its subject, and does not count it', async () => {
     for (const value of NO_TEXT) {
       expect([value, await running.send(running.with(value))]).toEqual([value, 400]);
     }
@@ -135,7 +135,7 @@ describe.each(named(targets.filter(({ field }) => field !== undefined)))('%s', (
     expect(running.handled).toBeLessThanOrEqual(mostForOne);
   });
 
-  test('a client that invents names is limited', async () => {
+  test('limits a client that invents names', async () => {
     const { honest, field } = target;
     const value = String((honest.body as Record<string, string>)[field!]);
     // Other digits in a phone number, other letters elsewhere.
@@ -198,7 +198,7 @@ test('a header of the CDN names the client only if the request comes from the CD
   }
 });
 
-test('every recipe and every example is attacked, or has no requests', () => {
+test('every recipe and example is attacked here, or serves no requests', () => {
   const known = [...targets.map(({ name }) => name.split(':')[0]), ...WITHOUT_REQUESTS];
   const files = [
     ...readdirSync(join(root, 'docs/recipes')).map((file) => `docs/recipes/${file}`),

@@ -20,7 +20,7 @@ export const EXAMPLES_WITHOUT_REQUESTS = [
   'examples/simulate', // files for the command
 ];
 
-/** Counts in memory, and time stands still. */
+/** Counts in memory, with a clock that does not move. */
 const store = () => memoryStore({ clock: new ManualClock() });
 
 const limitsFile = join(__dirname, '../../../examples/rules-express/limits.yaml');

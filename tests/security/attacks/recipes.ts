@@ -5,7 +5,7 @@ import * as express from '@sluice/express';
 import { blocksOf, evaluateBlock } from '../../integration/docs/markdown.js';
 import type { Sent, Target } from './target.js';
 
-/** Recipes whose code serves no requests, and why that is all. */
+/** Recipes whose code serves no requests, with the reason. */
 export const RECIPES_WITHOUT_REQUESTS = [
   'docs/recipes/cluster-and-sentinel.md', // one option
   'docs/recipes/change-at-run-time.md', // limiters in code
@@ -13,7 +13,7 @@ export const RECIPES_WITHOUT_REQUESTS = [
   'docs/recipes/quotas.md', // limiters in code
   'docs/recipes/serverless-and-edge.md', // the runtime passes the address
   'docs/recipes/testing-your-limits.md', // tests
-  'docs/recipes/try-without-enforcing.md', // denies nobody
+  'docs/recipes/try-without-enforcing.md', // denies no request
   'docs/recipes/unblock-a-customer.md', // limiters in code
   'docs/recipes/who-is-limited.md', // limiters in code
 ];
@@ -21,7 +21,7 @@ export const RECIPES_WITHOUT_REQUESTS = [
 type App = ReturnType<typeof import('express')> &
   ((request: IncomingMessage, response: ServerResponse) => void);
 
-/** The app of the block of a page that contains `text`. Time stands still in its stores. */
+/** The app of the block of a page that contains `text`. The clock of its stores does not move. */
 async function appOf(page: string, text: string, behindProxy: boolean): Promise<App> {
   const blocks = blocksOf(join(__dirname, '../../..', page)).filter(({ source }) => source.includes(text));
   if (blocks.length !== 1) throw new Error(`${page} has ${blocks.length} blocks with ${text}`);
@@ -40,7 +40,7 @@ async function appOf(page: string, text: string, behindProxy: boolean): Promise<
 
 interface Recipe extends Omit<Target, 'name' | 'open'> {
   readonly page: string;
-  /** A text that only its block has. */
+  /** A text that only the app's block contains. */
   readonly block: string;
 }
 

@@ -13,23 +13,23 @@ export interface Sent {
 
 /** A program to attack: a code block of a recipe, or the app of an example. */
 export interface Target {
-  /** Its file, and what it is. */
+  /** Its file and its part in it. */
   readonly name: string;
-  /** Returns its server, or what handles requests. Counts are fresh. */
+  /** Returns a server or a request handler, with new counts. */
   open(): Promise<Server | ((request: IncomingMessage, response: ServerResponse) => void)>;
-  /** What an honest client sends. */
+  /** The request of an honest client. */
   readonly honest: Sent;
   /** The statuses of requests that reach the handler; default 200. */
   readonly reached?: readonly number[];
   /** The most requests of one client that reach the handler. */
   readonly most: number;
-  /** The field of the body or header that says whom the request is for. */
+  /** The field of the body or header that names the subject of the request. */
   readonly field?: string | undefined;
-  /** Other spellings of the field's value, which mean the same. */
+  /** Other spellings of the same value. */
   readonly spellings?: readonly string[];
   /** The most requests for one value of the field; default `most`. */
   readonly mostForOne?: number;
-  /** Does the program trust a proxy on this machine? */
+  /** Whether the program trusts a proxy on this machine. */
   readonly behindProxy?: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Running {
     return running;
   }
 
-  /** @param claimed what the client writes into `X-Forwarded-For`; a proxy adds `address` to it */
+  /** @param claimed the client's `X-Forwarded-For`; a proxy adds `address` to it */
   async send(sent: Partial<Sent> = {}, claimed?: string, address = ATTACKER): Promise<number | undefined> {
     const { method, path, headers, body } = { ...this.target.honest, ...sent };
     const { behindProxy } = this.target;

@@ -4,7 +4,7 @@ import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { CLUSTER_RULES, CREDENTIALS, RULES, refusals, setUser } from './rules.js';
 import { walk } from './walk.js';
 
-// The same user in a cluster: one who may do what docs/operations.md says, and nothing else.
+// A cluster user with the rights of docs/operations.md and no others.
 
 const own = new OwnCluster();
 const setUsers = async (without?: string) => {
@@ -21,13 +21,13 @@ const limiterAsUser = (kind: Kind): RateLimiter =>
 
 // The third kind has a keyPrefix of its own, to which this user has no right.
 describe.each(KINDS.slice(0, 2))('$name', (kind) => {
-  test('is all that every operation needs', async () => {
+  test('every operation works with the rights of docs/operations.md', async () => {
     await setUsers();
     await walk(storeAsUser(kind));
     expect((await Promise.all(own.nodes.map(({ ask }) => refusals(ask)))).flat()).toEqual([]);
   });
 
-  test('a key without a right to it fails alone, though it is sent with others', async () => {
+  test('only calls of a key without a right fail, also in a batch with others', async () => {
     await setUsers();
     const policy = fixedWindow({ limit: 3, window: '1h' });
     const store = storeAsUser(kind);
@@ -44,14 +44,14 @@ describe.each(KINDS.slice(0, 2))('$name', (kind) => {
     );
   });
 
-  test.each(['+cluster|slots', '+cluster|info'])('without %s there is no connection', async (command) => {
+  test.each(['+cluster|slots', '+cluster|info'])('without %s the store cannot connect', async (command) => {
     await setUsers(command);
     expect(await rejection(limiterAsUser(kind).block('k', '1h'))).toMatchObject({
       code: expect.stringMatching(/^SLUICE_STORE_/),
     });
   });
 
-  test('+asking is called for while a slot moves', async () => {
+  test('a call sends ASKING while a slot moves', async () => {
     await setUsers();
     const [from, to] = [own.nodes[0]!, own.nodes[1]!];
     const limiter = limiterAsUser(kind);

@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { asUser, DISPENSABLE, RULES, refusals, setUser } from './rules.js';
 import { walk } from './walk.js';
 
-// A user who may do what docs/operations.md says, and nothing else.
+// A user with the rights of docs/operations.md and no others.
 
 let server: RedisServer;
 let admin: Redis6;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await setUser(ask, RULES);
   await ask('ACL', 'LOG', 'RESET');
-  await admin.script('FLUSH'); // the first call has to send the whole script
+  await admin.script('FLUSH'); // so that the first call sends the whole script
 });
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
@@ -42,12 +42,12 @@ const kinds = [
   redisByIoredis('ioredis 5', () => new Redis5(asUser(server.url))),
 ] as const;
 
-describe('is all that the store contract needs', () => {
+describe('with the rights of docs/operations.md', () => {
   storeContract(kinds[0]);
   describe('ioredis 5', () => holdingContract(kinds[1]));
 });
 
-test.each(kinds)('is all that every operation needs, $name', async ({ open }) => {
+test.each(kinds)('every operation works with the rights of docs/operations.md, $name', async ({ open }) => {
   const store = open();
   await walk(store).finally(() => store.close());
   expect(await refusals(ask)).toEqual([]);
@@ -57,7 +57,7 @@ const commands = RULES.filter((rule) => rule.startsWith('+'));
 const without = (command: string) => RULES.filter((rule) => rule !== command);
 
 test.each(commands.filter((command) => !DISPENSABLE.includes(command)))(
-  'without %s something is refused, and said to be a missing right',
+  'without %s an operation rejects with NOPERM',
   async (command) => {
     await setUser(ask, without(command));
     const error = await walk(storeAsUser()).catch((reason: unknown) => reason);
@@ -66,14 +66,14 @@ test.each(commands.filter((command) => !DISPENSABLE.includes(command)))(
 );
 
 test.each(RULES.filter((rule) => !rule.startsWith('+')))(
-  'without %s everything is out of reach',
+  'without %s every call rejects with NOPERM',
   async (pattern) => {
     await setUser(ask, without(pattern));
     expect(await walk(storeAsUser()).catch((reason: unknown) => reason)).toMatchObject({ reason: 'NOPERM' });
   },
 );
 
-test.each(DISPENSABLE)('without %s every operation does what it should', async (command) => {
+test.each(DISPENSABLE)('without %s every operation still works', async (command) => {
   expect(RULES).toContain(command);
   const warn = jest.spyOn(console, 'warn').mockImplementation();
   const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
@@ -83,7 +83,7 @@ test.each(DISPENSABLE)('without %s every operation does what it should', async (
   await store.close(); // its limiters are published after a second
   if (command === '+info') expect(warn).toHaveBeenCalledWith(expect.stringContaining('INFO'));
   else expect(warn).not.toHaveBeenCalled();
-  // Once for each server: the first of these commands in this file.
+  // A process warns once for each server, so only the first of these commands warns.
   for (const [, options] of emitted.mock.calls)
     expect(options).toMatchObject({ code: 'SLUICE_FLEET_REFUSED' });
   emitted.mockRestore();

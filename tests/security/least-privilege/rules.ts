@@ -11,9 +11,9 @@ function found(pattern: RegExp): string[] {
 
 /** The rules of the user in `docs/operations.md`: patterns and commands. */
 export const RULES = found(/^user sluice on >\S+ (.*)$/m);
-/** What a Cluster client also needs. */
+/** Rules that a Cluster client also needs. */
 export const CLUSTER_RULES = found(/`(\+cluster\|slots .*?)`/);
-/** Those of `RULES` without which something is worse, but every decision is made. */
+/** Rules of `RULES` without which every operation still works, with less service. */
 export const DISPENSABLE = found(/`(\+unsubscribe .*?)`/);
 
 export const CREDENTIALS = { username: 'sluice', password: 'a long secret' };
@@ -26,8 +26,8 @@ export async function setUser(ask: Ask, rules: readonly string[]): Promise<void>
 }
 
 /**
- * What the server has refused since the last look, also where the client did not tell: but for the client's name and version, which
- * ioredis sends without asking, and Redis before 7.2 does not know.
+ * The commands that the server has refused since the last call, also those whose errors the client ignores. Without the client's name
+ * and version, which ioredis always sends and Redis before 7.2 does not know.
  */
 export async function refusals(ask: Ask): Promise<unknown[]> {
   const entries = (await ask('ACL', 'LOG')) as unknown[][];

@@ -9,7 +9,7 @@ import { policies, rates } from '../../contracts/store/harness.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { rethrow } from '../../support/rethrow.js';
 
-/** Does everything once that can be asked of a store, by every algorithm; rejects with the first error. */
+/** Runs every operation of a store once, with every algorithm; rejects with the first error. */
 export async function walk(store: Store): Promise<void> {
   const hashTag = uniqueName('walk');
   const common = { store, hashTag, deadline: '10s', failurePolicy: rethrow } as const;
@@ -59,7 +59,7 @@ async function everyOperation(limiter: RateLimiter): Promise<void> {
 async function sharing(shared: SharedLimiter): Promise<void> {
   const rate = { rate: 2, interval: '200ms' } as const;
   await shared.trySetRate(rate);
-  await new Promise((resolve) => setTimeout(resolve, 5)); // so that its life has become shorter
+  await new Promise((resolve) => setTimeout(resolve, 5)); // so that its TTL has become shorter
   await shared.trySetRate(rate);
   await shared.updateRate(rate);
   await shared.tryAcquire(2);
@@ -72,7 +72,7 @@ async function sharing(shared: SharedLimiter): Promise<void> {
   await shared.delete();
 }
 
-/** For a booked moment; and in line, until a release is heard of: by itself nobody looks again for minutes. */
+/** Waits for a booked moment, then in the queue until the message of a release: without it the next poll is minutes away. */
 async function waiting(common: {
   store: Store;
   hashTag: string;
@@ -90,8 +90,8 @@ async function waiting(common: {
     await booked.acquire('k', { timeout: '10s' });
     const first = await held.acquire('k');
     const second = held.acquire('k', { timeout: '20s' });
-    second.catch(() => {}); // told below
-    await held.peek('k'); // answered after the call before it
+    second.catch(() => {}); // awaited below
+    await held.peek('k'); // so that the call before it is answered
     await held.release(first);
     await held.release(await second);
   } finally {

@@ -13,8 +13,8 @@ test.each(Object.entries(policies))('%s: the short path decides like the general
   fc.assert(
     fc.property(fc.tuple(policy, policy), questionsOf(rates), ([first, second], questions) => {
       let entry: Entry | undefined;
-      for (const { asked } of history([[first], [second]], questions)) {
-        const { now, call } = asked;
+      for (const { timed } of history([[first], [second]], questions)) {
+        const { now, call } = timed;
         const [part] = call.parts;
         const keyState = new KeyState(part!, entry, now);
         const answer = decide(call, [keyState]);
@@ -49,8 +49,8 @@ test.each(Object.entries(policies))(
     fc.assert(
       fc.property(fc.tuple(policy, policy), questionsOf(plain), ([first, second], questions) => {
         let entry: Entry | undefined;
-        for (const { asked } of history([[first], [second]], questions)) {
-          const { now, call } = asked;
+        for (const { timed } of history([[first], [second]], questions)) {
+          const { now, call } = timed;
           const [part] = call.parts;
           const { rule } = part!.limit;
           const keyState = new KeyState(part!, entry, now);

@@ -20,10 +20,10 @@ afterAll(async () => {
 const SHARE = Math.ceil(16_384 / 3);
 const slotOf = (key: number) => own.slotOf(String(key));
 
-test('slots on the move: nothing more passes, for what a slot has counted moves with it', async () => {
+test('moving slots take their counts with them, so no more calls pass', async () => {
   await trial(fleet, 'cluster, slots on the move', async () => {
     await sleep(500);
-    // Of every key, on to the next node and, the second time, home again.
+    // Move the slot of every key to the next node, then back.
     for (const way of ['there', 'back']) {
       for (const key of KEY_NUMBERS) {
         const slot = await slotOf(key);
@@ -37,7 +37,7 @@ test('slots on the move: nothing more passes, for what a slot has counted moves 
   });
 }, 180_000);
 
-test('masters killed and their replicas promoted: at most one limit more', async () => {
+test('killed masters whose replicas are promoted admit at most one limit more', async () => {
   const slots = new Map<number, number>();
   for (const key of KEY_NUMBERS) slots.set(key, await slotOf(key));
   await trial(fleet, 'cluster, failovers', async () => {

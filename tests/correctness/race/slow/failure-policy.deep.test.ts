@@ -6,8 +6,8 @@ import { type Answered, Fleet } from '../fleet.js';
 import { aligned, permits } from '../outcome.js';
 import type { RaceRun } from '../race-run.js';
 
-// Whole limiters race through an outage. While it lasts each process counts by itself, so that a window may have its share of the limit
-// once for each process, and what Redis had counted in it, before or after, comes on top.
+// Whole limiters race through an outage. Meanwhile each process counts by itself, so a window may have each process's share of the limit
+// in addition to the permits that Redis counted before or after the outage.
 
 const PROCESSES = 8;
 const LIMIT = 40;
@@ -46,7 +46,7 @@ test.each(
     POLICIES.map(([failurePolicy, share]) => ({ outage, failurePolicy, share })),
   ),
 )(
-  '$outage, $failurePolicy',
+  'processes that decide by $failurePolicy while Redis is $outage admit no more than their shares',
   async ({ outage, failurePolicy, share }) => {
     const [begin, end] = OUTAGES[outage];
     const raceRun: RaceRun = {
@@ -65,7 +65,7 @@ test.each(
       await begin();
       await sleep(3 * WINDOW_MS);
       await end();
-      await sleep(5 * WINDOW_MS); // until every process has found out, at the latest
+      await sleep(5 * WINDOW_MS); // by then every process has reconnected
     });
 
     const byWindow = new Map<string, Answered[]>();
@@ -98,7 +98,7 @@ test.each(
     expect(none).toBeLessThanOrEqual(alone);
     expect(partly).toBeLessThanOrEqual(alone + 1 + forgotten);
     expect(hour).toBeLessThanOrEqual(alone + 1 + forgotten);
-    // All have been there: windows of Redis before and after, and windows that each process filled by itself.
+    // The run had all kinds of windows: filled by Redis before and after, and by each process alone.
     expect(whole).toBeGreaterThan(0.9);
     expect(none).toBeGreaterThan(0.9 * alone);
     expect(hour).toBeGreaterThan(0.9 * (alone + 1));
@@ -115,7 +115,7 @@ test.each(
   120_000,
 );
 
-/** By its end: a decision is a little older than its answer, and clocks agree to the millisecond. */
+/** The window, named by its end: a decision is a little older than its answer, and clocks agree to the millisecond. */
 function windowOf({ key, moment, detail }: Answered): string {
   if (key >= KEYS) return 'the hour';
   return String(Math.round((moment + detail) / 1000 / WINDOW_MS));

@@ -14,9 +14,9 @@ const table: string[][] = [
 export const printHolders = (): void => void process.stdout.write(`\n${aligned(table)}\n\n`);
 
 /**
- * Races for permits that are held while something happens. At no moment are more held than may be; should a server forget who holds, at most
- * one limit more, for the length of a lease.
- * @param meanwhile what happens; returns the moments (µs) at which the server forgot
+ * Races for held permits during faults. At no moment are more held than the limit; after a server has lost its holders, at most one
+ * limit more, for the length of a lease.
+ * @param meanwhile causes the faults; returns the moments (µs) at which the server lost its holders
  */
 export async function holdersTrial(
   fleet: Fleet,
@@ -49,7 +49,7 @@ export async function holdersTrial(
   expect(held).toHaveLength(KEYS);
   expect(share).toBeGreaterThanOrEqual(0.15);
   expect(ended).toBeGreaterThan(0);
-  // It went on after the last loss.
+  // Every key was held again after the last loss.
   const last = losses.at(-1) ?? 0;
   expect(held.filter((ofKey) => ofKey.some(({ start }) => start > last))).toHaveLength(KEYS);
   record({

@@ -5,7 +5,7 @@ import { Fleet } from '../fleet.js';
 import { holdersTrial, printHolders } from './holders-trial.js';
 import { printTable, trial } from './trial.js';
 
-// The race once more, on one server that is killed, stands still or forgets its scripts, while connections are reset.
+// The race on one server that is killed, frozen or loses its scripts, while connections are reset.
 
 let redis: RedisServer;
 let fleet: Fleet;
@@ -28,7 +28,7 @@ async function restarts(): Promise<number[]> {
   for (let time = 0; time < 3; time += 1) {
     await sleep(1_500);
     await redis.kill();
-    moments.push(Date.now() * 1000); // it answers no more, and not yet again
+    moments.push(Date.now() * 1000); // no longer up, and not up again
     await redis.restart();
   }
   await sleep(2_000);
@@ -69,7 +69,7 @@ const FAULTS: readonly [string, () => Promise<readonly number[]>][] = [
 ];
 
 test.each(FAULTS)(
-  'rates, %s',
+  'rates hold on one server: %s',
   async (name, fault) => {
     const outcome = await trial(fleet, `one server, ${name}`, async () => {
       const losses = await fault();
@@ -81,14 +81,14 @@ test.each(FAULTS)(
 );
 
 test.each(FAULTS)(
-  'permits that are held, %s',
+  'no permit is held twice on one server: %s',
   async (name, fault) => {
     await holdersTrial(fleet, `one server, ${name}`, fault);
   },
   120_000,
 );
 
-test('permits that are held, by processes that stand still for longer than a lease', async () => {
+test('no permit is held twice when holders are frozen for longer than a lease', async () => {
   await holdersTrial(fleet, 'one server, holders frozen', async () => {
     for (let process = 0; process < 3; process += 1) {
       await sleep(700);

@@ -19,7 +19,7 @@ afterAll(async () => {
   printTable();
 });
 
-test('Sentinels replace a master that is killed: at most one limit more', async () => {
+test('a failover by Sentinels after a killed master admits at most one limit more', async () => {
   await trial(fleet, 'Sentinels, a failover', async () => {
     await sleep(2_000);
     await servers.master.kill();

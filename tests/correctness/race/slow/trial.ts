@@ -6,7 +6,7 @@ import { idealWindows } from '../ideal.js';
 import { inNamedWindows } from '../judge.js';
 import { aligned, byKey, idealOf, type Losses, percent, permits, reigns, violations } from '../outcome.js';
 
-/** Permits of an hour: lost state gives them again, so they can be counted. */
+/** Permits of an hour: only lost state admits them again, which makes extra permits countable. */
 const AN_HOUR = 400;
 const HOUR = 3_600_000_000;
 const KEYS = 4;
@@ -33,9 +33,9 @@ export const printTable = (): void => void process.stdout.write(`\n${aligned(tab
 const RESET_EACH = 1_000;
 
 /**
- * Races for all algorithms at once while something happens. Between two losses every promise holds to the letter, so that each loss can
- * cost at most one limit; of the limit of an hour that is counted, too.
- * @param meanwhile what happens; returns when what each key had was lost, in whole or in part
+ * Races for all algorithms at once during faults. Between two losses of state every promise holds exactly, so each loss can cost at most
+ * one limit; the hourly limit counts the cost.
+ * @param meanwhile causes the faults; returns when each key's state was lost, in whole or in part
  */
 export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise<Losses>): Promise<Outcome> {
   let losses: Losses = () => [];
@@ -53,17 +53,17 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
   const { asked, resets, answers } = outcome;
 
   const admitted = answers.filter(({ allowed }) => allowed);
-  const of = (contest: number) => (key: number) => Math.floor(key / KEYS) === contest;
+  const isOfContest = (contest: number) => (key: number) => Math.floor(key / KEYS) === contest;
   const found = all.flatMap(({ judge, name: contest }, i) =>
     violations(
-      admitted.filter(({ key }) => of(i)(key)),
+      admitted.filter(({ key }) => isOfContest(i)(key)),
       judge,
       losses,
     ).map((violation) => `${contest}: ${violation}`),
   );
-  // What a replica kept of an hour is no full hour for the ideal: by rates of a second that is soon made good.
+  // Without the hourly limit: the ideal starts with a full hour after a loss, a replica with the part that it had.
   const rates = all.slice(0, -1).flatMap(({ ideal }, i) => {
-    const ofContest = answers.filter(({ key }) => of(i)(key));
+    const ofContest = answers.filter(({ key }) => isOfContest(i)(key));
     return {
       admitted: permits(ofContest.filter(({ allowed }) => allowed)),
       ideal: permits(idealOf(ofContest, ideal, losses)),
@@ -71,10 +71,12 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
   });
   const sum = (what: 'admitted' | 'ideal') => rates.reduce((total, rate) => total + rate[what], 0);
   const share = sum('admitted') / sum('ideal');
-  const hours = [...byKey(admitted.filter(({ key }) => of(all.length - 1)(key)))].map(([key, calls]) => ({
-    extra: Math.max(0, permits(calls) - AN_HOUR),
-    most: AN_HOUR * losses(key).length,
-  }));
+  const hours = [...byKey(admitted.filter(({ key }) => isOfContest(all.length - 1)(key)))].map(
+    ([key, calls]) => ({
+      extra: Math.max(0, permits(calls) - AN_HOUR),
+      most: AN_HOUR * losses(key).length,
+    }),
+  );
   const extra = Math.max(...hours.map((hour) => hour.extra)) / AN_HOUR;
   const lost = Math.max(...KEY_NUMBERS.map((key) => losses(key).length));
   table.push([
@@ -87,7 +89,7 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
   expect(found).toEqual([]);
   expect(hours.filter((hour) => hour.extra > hour.most)).toEqual([]);
   expect(share).toBeGreaterThanOrEqual(0.85);
-  // Each key was answered and admitted to before, between and after.
+  // Each key had answers and admitted calls before, between and after the losses.
   const counts = KEY_NUMBERS.slice(0, -KEYS).flatMap((key) =>
     reigns(byKey(admitted).get(key) ?? [], losses(key)).map(({ length }) => length),
   );

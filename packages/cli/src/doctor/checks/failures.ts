@@ -44,7 +44,7 @@ export const failures = nodeCheck({
       report.warning(
         'scripts-slow',
         what,
-        'Look for logs of thousands and queues of hundreds (SLOWLOG GET): a slidingWindow costs less than a slidingLog.',
+        'Look in SLOWLOG GET for a slidingLog of thousands of calls or a queue of hundreds: a slidingWindow costs less.',
       );
     else report.ok(what);
   },

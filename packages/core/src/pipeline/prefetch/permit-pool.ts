@@ -132,7 +132,7 @@ export class PermitPool {
     if (override !== undefined) this.#size = 0;
   }
 
-  /** The next block may prefetch. */
+  /** Whether the next block may prefetch permits. */
   get isBusy(): boolean {
     return this.#size > 0;
   }

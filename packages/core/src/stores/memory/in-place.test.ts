@@ -18,10 +18,10 @@ test.each(Object.entries(policies))(
           const clock = new ManualClock();
           const one = memoryStore({ clock, maxKeys: 2 });
           const other = memoryStore({ clock, maxKeys: 2 });
-          for (const [i, { asked }] of history([[first], [second]], questions).entries()) {
-            clock.set(asked.now);
-            const { operation, wait, overrides } = asked.call;
-            const part = { ...asked.call.parts[0]!, key: `key-${keys[i]}` };
+          for (const [i, { timed }] of history([[first], [second]], questions).entries()) {
+            clock.set(timed.now);
+            const { operation, wait, overrides } = timed.call;
+            const part = { ...timed.call.parts[0]!, key: `key-${keys[i]}` };
             const { limit, key, cost, at, booking } = part;
             const call: Call = { operation, wait, parts: [part], overrides };
             const keyCall = new KeyCall(
