@@ -2,7 +2,7 @@ import { rowsOf, runner } from './run-bench.js';
 
 const bench = runner('cluster.mjs');
 
-test('a quick run answers in every cell', async () => {
+test('a quick run has a result in every cell', async () => {
   const { ok, output } = await bench('--quick');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   expect(output).toMatch(/^Noise: /m);
@@ -19,7 +19,7 @@ test('a quick run answers in every cell', async () => {
   }
 }, 120_000);
 
-test('only a whole run is written down', async () => {
+test('--write rejects a quick run', async () => {
   const { ok, output } = await bench('--quick', '--write');
   expect(ok).toBe(false);
   expect(output).toContain('--write needs a whole run');

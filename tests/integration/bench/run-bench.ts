@@ -28,7 +28,7 @@ export function runner(program: string): (...options: string[]) => Promise<Finis
     });
 }
 
-/** First cells of a table's rows, and how many cells each has. */
+/** The first cell of each row of a table, and its other cells. */
 export function rowsOf(output: string, title: string): { name: string; cells: string[] }[] {
   const lines = output.split('\n');
   const head = lines.findIndex((line) => line.startsWith(`| ${title}`));

@@ -2,7 +2,7 @@ import { runner } from './run-bench.js';
 
 const bench = runner('simulate.mjs');
 
-test('a quick run has a time and a size in every row', async () => {
+test('a quick run measures a time and a size in every row', async () => {
   const { ok, output } = await bench('--quick');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   const rows = [...output.matchAll(/^\| [a-z][^|]+\|(.*)\|$/gm)].map(([, cells]) =>
@@ -16,6 +16,6 @@ test('a quick run has a time and a size in every row', async () => {
   }
 }, 120_000);
 
-test('only a whole run is written down', async () => {
+test('--write rejects a quick run', async () => {
   expect((await bench('--quick', '--write')).output).toContain('--write needs a whole run');
 });

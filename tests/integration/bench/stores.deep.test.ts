@@ -2,7 +2,7 @@ import { rowsOf, runner } from './run-bench.js';
 
 const bench = runner('stores.mjs');
 
-test('a quick run answers for every contender in every cell', async () => {
+test('a quick run has a result for every contender in every cell', async () => {
   const { ok, output } = await bench('--quick', '--only=50,hot,keys,denied');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   expect(output).toMatch(/^Noise: /m);
@@ -36,7 +36,7 @@ test('a quick run answers for every contender in every cell', async () => {
   expect(output).not.toContain('memory, one after the other');
 }, 120_000);
 
-test('--only leaves what it names, and its peers', async () => {
+test('--only runs the named contenders and their peers', async () => {
   const { ok, output } = await bench('--quick', '--only=memory,sluice-window');
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   const rows = rowsOf(output, 'memory');

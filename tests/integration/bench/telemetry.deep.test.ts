@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => before.remove());
 
-test('a quick run answers in every cell, beside another build', async () => {
+test('a quick run beside another build has a result in every cell', async () => {
   const { ok, output } = await bench('--quick', `--before=${before.file}`);
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   expect(output).toMatch(/^Noise: /m);
@@ -25,7 +25,7 @@ test('a quick run answers in every cell, beside another build', async () => {
   }
 }, 120_000);
 
-test('only a whole run beside another build is written down', async () => {
+test('--write rejects a run without another build', async () => {
   const { ok, output } = await bench('--write');
   expect(ok).toBe(false);
   expect(output).toContain('--write needs a whole run: leave out --quick, and give --before');

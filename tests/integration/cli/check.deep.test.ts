@@ -12,7 +12,7 @@ tests:
   - { given: { path: /v1/a, times: 6 }, expect: { denied: 1 } }
 `;
 
-/** No command needs Redis here. */
+/** These commands do not connect to Redis. */
 const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
 const check = (args: string[], input?: string) => sluice(['check', ...args], nowhere, input);
 
@@ -28,7 +28,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('a good file: exit code 0, and what is in it', async () => {
+test('a valid file exits with 0 and a summary', async () => {
   const path = file('good.yaml', LIMITS);
   expect(await check([path])).toMatchObject({
     code: 0,
@@ -37,7 +37,7 @@ test('a good file: exit code 0, and what is in it', async () => {
   });
 });
 
-test('problems and failed tests: exit code 1, a line for each', async () => {
+test('problems and failed tests exit with 1 and a line for each', async () => {
   const wrong = file('wrong.yaml', LIMITS.replace('gcra', 'gcro').replace('name: api', 'nam: api'));
   const failing = file(
     'failing.json',
@@ -60,7 +60,7 @@ ${failing}:14:3: test 1: expected denied 1; got allowed 1, denied 0
   expect(code).toBe(1);
 });
 
-test('--json is one value for each file; - is the input', async () => {
+test('--json prints one value for each file, and - reads the input', async () => {
   const { code, values } = await check(['--json', '-'], LIMITS.replace('denied: 1', 'denied: 2'));
   expect(values()).toEqual([
     {
@@ -85,7 +85,7 @@ test('--json is one value for each file; - is the input', async () => {
   expect(code).toBe(1);
 });
 
-test('a file that cannot be read, and none: exit code 2', async () => {
+test('an unreadable file or no file exits with 2', async () => {
   const missing = await check([join(folder, 'missing.yaml')]);
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('missing.yaml cannot be read')]);
   expect((await check([])).code).toBe(2);

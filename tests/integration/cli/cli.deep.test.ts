@@ -33,7 +33,7 @@ afterAll(async () => {
 const page = readFileSync(join(__dirname, '../../../docs/cli.md'), 'utf8');
 const lines = (text: string) => text.trimEnd().split('\n');
 
-describe('what it shows', () => {
+describe('commands that read', () => {
   test('ls lists limiters, policies and processes', async () => {
     const { code, stdout, stderr } = await sluice(['ls'], env);
     expect([code, stderr]).toEqual([0, '']);
@@ -61,7 +61,7 @@ describe('what it shows', () => {
     expect((await sluice(['inspect', 'carl'], env)).stdout).toMatch(/Held: 1 permit, its lease ends at /);
   });
 
-  test('inspect of a key that no limiter knows', async () => {
+  test('inspect exits with 1 for a key that no limiter has', async () => {
     const { code, stdout } = await sluice(['inspect', 'zoe'], env);
     expect([code, stdout]).toEqual([
       1,
@@ -69,7 +69,7 @@ describe('what it shows', () => {
     ]);
   });
 
-  test('explain says yes or no, why and when', async () => {
+  test('explain prints whether a call passes, the reason and the time', async () => {
     const no = await sluice(['explain', 'login', 'ann'], env);
     expect(no.code).toBe(1);
     expect(no.stdout).toMatch(
@@ -90,7 +90,7 @@ describe('what it shows', () => {
     expect(blocked.stdout).toMatch(/the key is blocked; the block ends at /);
   });
 
-  test('--json prints one value a line', async () => {
+  test('--json prints one value per line', async () => {
     expect((await sluice(['ls', '--json'], env)).values()).toMatchObject([
       { name: 'api' },
       { name: 'jobs' },
@@ -112,7 +112,7 @@ describe('what it shows', () => {
     ]);
   });
 
-  test('a hostile key is text', async () => {
+  test('a hostile key prints no control characters', async () => {
     const { code, stdout } = await sluice(['inspect', HOSTILE, '--limiter', 'api'], env);
     expect(code).toBe(0);
     const { stdout: unknown } = await sluice(['inspect', `${HOSTILE}!`], env);
@@ -120,7 +120,7 @@ describe('what it shows', () => {
     for (const text of [stdout, unknown]) expect(text).not.toMatch(/\p{Cf}|(?!\n)\p{Cc}/u);
   });
 
-  test('40 columns are enough', async () => {
+  test('no line is longer than 40 columns on such a terminal', async () => {
     for (const args of [['ls'], ['inspect', 'ann'], ['explain', 'login', 'ann'], ['stats'], ['--help']]) {
       const { stdout } = await sluice(args, { ...env, COLUMNS: '40' });
       if (args[0] === '--help') continue; // commander's own
@@ -128,7 +128,7 @@ describe('what it shows', () => {
     }
   });
 
-  test('top and stats show what processes counted', async () => {
+  test('top and stats show the counts of processes', async () => {
     await store.usage!.publish();
     const top = await sluice(['top', '--json'], env);
     expect(top.values()).toEqual([{ limiter: 'login', key: 'ann', count: 1, error: 0 }]);
@@ -149,7 +149,7 @@ describe('what it shows', () => {
     expect(login).toMatchObject({ keyUse: { keys: 1, error: 0, policies: [{ policy: 'perMinute' }, {}] } });
   });
 
-  test('top names keys as the other commands take them', async () => {
+  test('top prints keys in the form that other commands accept', async () => {
     const keys = [HOSTILE, '日本語 %41', '-n'];
     for (const key of keys) await limiters.api.consume(key, { cost: 11 });
     await store.usage!.publish();
@@ -165,8 +165,8 @@ describe('what it shows', () => {
   });
 });
 
-describe('what it changes', () => {
-  test('nothing without a terminal and without --yes', async () => {
+describe('commands that write', () => {
+  test('change nothing without a terminal and without --yes', async () => {
     const { code, stdout, stderr } = await sluice(['unblock', 'bob'], env);
     expect(code).toBe(2);
     expect(stdout).toContain('Blocked: no call passes');
@@ -174,7 +174,7 @@ describe('what it changes', () => {
     expect((await limiters.api.peek('bob')).allowed).toBe(false);
   });
 
-  test('block and unblock, and what the key was before', async () => {
+  test('block and unblock a key, and print its state before', async () => {
     const { api } = limiters;
     const blocked = await sluice(['block', 'dan', '--limiter', 'api', '--for', '1h', '--yes'], env);
     expect([blocked.code, blocked.stderr]).toEqual([0, '']);
@@ -193,7 +193,7 @@ describe('what it changes', () => {
     });
   });
 
-  test('unblock says what to do for a key that has used its limit, too', async () => {
+  test('unblock names the remedy if the key has also used up its limit', async () => {
     const { api } = limiters;
     await api.consume('fay', { cost: 10 });
     await api.block('fay', '1h');
@@ -204,7 +204,7 @@ describe('what it changes', () => {
     expect((await sluice(['unblock', 'fay', '--yes'], env)).stdout).not.toContain('still denied');
   });
 
-  test('override, reward, penalty, reset', async () => {
+  test('override, reward, penalty and reset change the permits of a key', async () => {
     const { login } = limiters;
     await login.consume('eve');
     const run = async (...args: string[]) => {
@@ -249,22 +249,22 @@ describe('what it changes', () => {
     [['ls', '--cluster', '/tmp/x'], '--cluster takes host:port'],
     [['ls', '--sentinel', '127.0.0.1'], 'Add --name'],
     [['ls', '--cluster', '127.0.0.1', '--redis', 'redis://127.0.0.1'], 'Give one of --redis and --cluster'],
-  ])('%j is refused with a sentence', async (args, sentence) => {
+  ])('reject %j with one sentence', async (args, sentence) => {
     const { code, stderr } = await sluice(args, { ...env, COLUMNS: '1000' });
     expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(sentence)]);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 });
 
-describe('a server that does not do what it should', () => {
-  test('no Redis', async () => {
+describe('a broken server', () => {
+  test('without Redis exits with 2 and the reason, without the password', async () => {
     const port = await freePort();
     const { code, stderr } = await sluice(['ls'], { REDIS_URL: `redis://user:secret@127.0.0.1:${port}` });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/does not answer: .*ECONNREFUSED/)]);
     expect(stderr).not.toContain('secret');
   });
 
-  test('a wrong password, and the right one in the environment', async () => {
+  test('refuses a wrong password, and accepts one in the environment', async () => {
     const secured = await startRedis({ args: ['--requirepass', 'right'] });
     try {
       for (const url of [secured.url, secured.url.replace('//', '//:wrong@')]) {
@@ -279,7 +279,7 @@ describe('a server that does not do what it should', () => {
     }
   });
 
-  test('a frozen server is given up after the deadline', async () => {
+  test('that is frozen exits with 2 after the deadline', async () => {
     const frozen = await startRedis();
     try {
       await frozen.freeze();
@@ -290,7 +290,7 @@ describe('a server that does not do what it should', () => {
     }
   });
 
-  test('a newer layout, and foreign values', async () => {
+  test('with a newer layout or foreign values gets a note for each', async () => {
     await admin.zadd('sluice:v3:fleet:definitions:{index}', 1, 'p');
     await admin.pexpire('sluice:v3:fleet:definitions:{index}', 60_000);
     await admin.set('sluice:v2:tb:api:{odd}', 'text of another program');
@@ -314,7 +314,7 @@ describe('a server that does not do what it should', () => {
 });
 
 describe('watch', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('shows a key again and again, until %s', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('shows a key repeatedly until %s', async (signal) => {
     const child = await start(['watch', 'ann', '--every', '100ms'], env);
     let stdout = '';
     await new Promise<void>((seen) => {
@@ -333,7 +333,7 @@ describe('watch', () => {
 test.each([
   ['one policy', () => fixedWindow({ limit: 5, window: '1h' })],
   ['several policies', () => ({ perHour: fixedWindow({ limit: 5, window: '1h' }) })],
-])('limiters of a factory by their names, %s', async (_, policies) => {
+])('explain and reset accept the names of a factory’s limiters, %s', async (_, policies) => {
   const another = await startRedis();
   const own = redisStore(another.url);
   const factory = new LimiterFactory({ store: own, keyPrefix: 'app:x', deadline: '10s' });
@@ -363,7 +363,7 @@ test.each([
   }
 });
 
-test('explain says that repeated denials have blocked a key, at which step, and when it is forgiven', async () => {
+test('explain shows the step, the end and the forgiveness of an escalation', async () => {
   const another = await startRedis();
   const own = redisStore(another.url);
   const codes = new RateLimiter({
@@ -395,7 +395,7 @@ test('explain says that repeated denials have blocked a key, at which step, and 
   }
 });
 
-test('many limiters: all that are published are asked, in one turn', async () => {
+test('inspect asks all 200 published limiters, and ls names the omitted ones', async () => {
   const many = await startRedis();
   const own = redisStore(many.url);
   const policy = fixedWindow({ limit: 5, window: '1h' });
@@ -417,7 +417,7 @@ test('many limiters: all that are published are asked, in one turn', async () =>
   }
 });
 
-test('a user who cannot write can use every command that only reads', async () => {
+test('a user without write rights can use every command that reads', async () => {
   await admin.call('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', ...ONCALL_RULES);
   await admin.call('ACL', 'LOG', 'RESET');
   await store.usage!.publish();
@@ -443,7 +443,7 @@ test('a user who cannot write can use every command that only reads', async () =
   expect([code, stderr]).toEqual([2, expect.stringContaining('refuses a command to this user')]);
 });
 
-test('help, version and completion need no Redis', async () => {
+test('help, version and completion do not connect to Redis', async () => {
   const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
   const help = await sluice(['--help'], nowhere);
   expect(help.code).toBe(0);

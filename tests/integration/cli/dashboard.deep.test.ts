@@ -22,7 +22,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test('sluice dashboard serves the page to the browser that opens its address, until Ctrl-C', async () => {
+test('sluice dashboard serves the page at its address until Ctrl-C', async () => {
   const page = await openLivePage([], { REDIS_URL: redis.url });
   expect((await fetch(page.address, { redirect: 'manual' })).status).toBe(401);
   expect((await fetch(`${page.url}events`)).status).toBe(401);
@@ -33,7 +33,7 @@ test('sluice dashboard serves the page to the browser that opens its address, un
   expect(await page.stop()).toBe(0);
 }, 60_000);
 
-test('its findings are those of sluice doctor with the same options', async () => {
+test('the dashboard shows the findings of sluice doctor with the same options', async () => {
   const page = await openLivePage(
     ['--limiter-deadline', '0.001ms', '--prefix', 'app', '--acl-user', 'nobody'],
     {
@@ -46,7 +46,7 @@ test('its findings are those of sluice doctor with the same options', async () =
   expect(events).toContain("There is no user 'nobody'");
 }, 60_000);
 
-test('as the user of docs/cli.md, who cannot write', async () => {
+test('the dashboard works for the user of docs/cli.md, who cannot write', async () => {
   const admin = new Redis(redis.url);
   await admin.call('ACL', 'SETUSER', 'oncall', 'reset', 'on', '>pw', ...ONCALL_RULES);
   const page = await openLivePage(['--write', '--user', 'oncall'], {
@@ -73,7 +73,7 @@ test.each([
   ['--port', 'http', '--port takes a number from 0 to 65535, not http.'],
   ['--limiter-deadline', 'soon', '--limiter-deadline must be a duration'],
 ])(
-  '%s %s is refused',
+  'sluice dashboard rejects %s %s',
   async (option, value, sentence) => {
     const { code, stderr } = await sluice(['dashboard', option, value], { REDIS_URL: redis.url });
     expect(code).toBe(2);
@@ -86,7 +86,7 @@ test.each([
   ['out', () => redis.kill(), () => redis.restart(), /ECONNREFUSED/],
   ['frozen', () => redis.freeze(), () => redis.thaw(), /connection was lost|no connection|no answer/],
 ])(
-  'while Redis is %s it says so, and goes on when Redis is back',
+  'the dashboard reports that Redis is %s, and works again when Redis is back',
   async (_, stop, goOn, error) => {
     const page = await openLivePage(['--deadline', '1s'], { REDIS_URL: redis.url });
     await page.until('events', ['event: health', '"out":[]']);

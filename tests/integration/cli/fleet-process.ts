@@ -9,10 +9,10 @@ import {
 import { eventually } from '../../support/eventually.js';
 import { rethrow } from '../../support/rethrow.js';
 
-/** A key that would command a terminal. */
+/** A key with control characters for a terminal. */
 export const HOSTILE = 'x\u001b[2J\u202e<script>';
 
-/** The limiters of a service, known to others. ann is denied by login, bob is blocked at api, carl holds a job. */
+/** The published limiters of a service. login denies ann, api blocks bob, and carl holds a job. */
 export async function service(store: Store) {
   const common = { store, deadline: '10s', denyCache: false, failurePolicy: rethrow } as const;
   const policies = {

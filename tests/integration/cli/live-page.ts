@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { start } from './sluice.js';
 
-/** The page that `sluice dashboard` serves, as a browser sees it that has opened its address. */
+/** The page of `sluice dashboard`, as a browser gets it. */
 export interface LivePage {
   readonly origin: string;
-  /** Where the page is, with a slash at the end. */
+  /** The address of the page, with a slash at the end. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Reads a stream until all texts were in it. @returns what it has read */
+  /** Reads a stream until it has contained all texts. @returns the text so far */
   until(path: string, texts: readonly string[], body?: unknown): Promise<string>;
   /** @returns the status, and the text of the answer */
   change(body: object): Promise<[status: number, text: string]>;
@@ -45,15 +45,15 @@ export async function openLivePage(
     url,
     headers,
     async until(path, texts, body) {
-      const gone = new AbortController();
+      const controller = new AbortController();
       const init = body === undefined ? { headers } : post(body);
-      const { body: stream } = await fetch(url + path, { ...init, signal: gone.signal });
+      const { body: stream } = await fetch(url + path, { ...init, signal: controller.signal });
       let seen = '';
       for await (const chunk of stream!.pipeThrough(new TextDecoderStream())) {
         seen += chunk;
         if (texts.every((text) => seen.includes(text))) break;
       }
-      gone.abort();
+      controller.abort();
       return seen;
     },
     async change(body) {

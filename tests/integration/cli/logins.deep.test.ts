@@ -19,7 +19,7 @@ async function deniesAnn(store: ReturnType<typeof redisStore>): Promise<() => Pr
   };
 }
 
-test('passwords of the servers and of the sentinels', async () => {
+test('commands read the passwords of servers and sentinels from the environment', async () => {
   const own = await startRedisSentinels({ servers: 'of servers', sentinels: 'of-sentinels' });
   const { addresses, name } = own;
   const login = { REDIS_PASSWORD: 'of servers', SENTINEL_PASSWORD: 'of-sentinels', COLUMNS: '1000' };
@@ -49,7 +49,7 @@ test('passwords of the servers and of the sentinels', async () => {
   }
 });
 
-test('--client-prefix is the keyPrefix of the processes', async () => {
+test('--client-prefix finds the limiters of processes with a keyPrefix', async () => {
   const server = await startRedis();
   const env = { REDIS_URL: server.url };
   const close = await deniesAnn(redisStore({ url: server.url, options: { keyPrefix: 'shop:' } }));
@@ -85,14 +85,14 @@ test.each([
     "'m' of the sentinels [::1]:1, [2001:db8::7]:26379",
   ],
   [{ cluster: '[::1], [::2]:7' }, [], 'The cluster [::1]:6379, [::2]:7'],
-])('IPv6: %j', async (given, options, address) => {
+])('--redis and others accept the IPv6 address %j', async (given, options, address) => {
   const connection = connectionOf({ deadline: '1s', ...given }, {});
   expect([connection.client.options].slice(0, options.length)).toMatchObject(options);
   expect(connection.address).toBe(address);
   await connection.close();
 });
 
-// What the command line says goes first, then the address, then the environment.
+// Options take precedence over the address, and the address over the environment.
 test.each([
   ['redis://h', {}, {}, [undefined, undefined]],
   ['redis://h', {}, { REDIS_USERNAME: 'eve', REDIS_PASSWORD: 'e' }, ['eve', 'e']],
@@ -101,7 +101,7 @@ test.each([
   ['redis://ann:a@h', {}, { REDIS_USERNAME: 'eve', REDIS_PASSWORD: 'e' }, ['ann', 'a']],
   ['redis://ann:a@h', { user: 'bob' }, { REDIS_PASSWORD: 'e' }, ['bob', 'e']],
   ['redis://:a@h', { user: 'bob' }, {}, ['bob', 'a']],
-])('the login of %s %j %j', async (redis, user, env, expected) => {
+])('logs in by the option, the address or the environment: %s %j %j', async (redis, user, env, expected) => {
   const connection = connectionOf({ deadline: '1s', redis, ...user }, env);
   const { username, password } = (connection.client as import('ioredis').Redis).options;
   expect([username ?? undefined, password ?? undefined]).toEqual(expected);
@@ -113,6 +113,6 @@ test.each([
 test.each([
   ['redis://ann:100%@h', 'has a % of its own'],
   ['redis://h/shop', "There is no database 'shop'"],
-])('%s is refused', (redis, message) => {
+])('--redis rejects %s', (redis, message) => {
   expect(() => connectionOf({ deadline: '1s', redis }, {})).toThrow(message);
 });

@@ -11,5 +11,5 @@ function found(pattern: RegExp): string[] {
 
 /** The rules of the user in `docs/cli.md` who cannot write. */
 export const ONCALL_RULES = found(/^user oncall on >\S+ (.*)$/m);
-/** What a cluster also needs. */
+/** Rules that a cluster also needs. */
 export const ONCALL_CLUSTER_RULES = found(/A cluster also needs `(.*?)`/);

@@ -14,7 +14,7 @@ import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { sluice as run } from './sluice.js';
 
-// Limiters of which a key cannot be read, or not without more words.
+// Limiters whose keys the CLI cannot read, or only with more options.
 
 let server: RedisServer;
 let store: ReturnType<typeof redisStore>;
@@ -39,7 +39,7 @@ const published = (names: string[]) =>
     return names.every((name) => known.includes(name));
   });
 
-test('a factory: the other limiters are named as not looked at', async () => {
+test('names the other limiters of a factory as not read', async () => {
   const factory = new LimiterFactory({ store, deadline: '10s' });
   for (const tenant of ['tenant-1', 'tenant-2']) await factory.get(tenant, () => policy).consume('ann');
   await published(['tenant-2']);
@@ -61,7 +61,7 @@ test('a factory: the other limiters are named as not looked at', async () => {
   await factory.close();
 });
 
-test('a shared rate and a combination are said to be such', async () => {
+test('names a shared rate and a combination as such', async () => {
   const shared = new SharedLimiter({ name: 'mail', store, deadline: '10s' });
   await shared.trySetRate({ rate: 5, interval: '1h' });
   await shared.tryAcquire();
@@ -111,7 +111,7 @@ describe('processes of a newer version', () => {
     ...more,
   });
 
-  test('an algorithm, a layout or a board that this one does not know', async () => {
+  test('get a note about an unknown algorithm, layout or board', async () => {
     const login = new RateLimiter({ name: 'login', policy, store, deadline: '10s' });
     await login.consume('ann');
     await published(['login']);
@@ -137,7 +137,7 @@ describe('processes of a newer version', () => {
   });
 });
 
-test('explain during a deploy that changes a limit: an answer for each set of numbers, and the processes that have it', async () => {
+test('explain answers during a deploy for each limit, with the processes that have it', async () => {
   const later = redisStore(server.url);
   for (const [limit, of] of [
     [2, store],

@@ -43,7 +43,7 @@ async function answered(args: string, question: string, typed: string): Promise<
   return terminal.text.slice(terminal.text.indexOf(question));
 }
 
-test('push and rollback change Redis after a yes only', async () => {
+test('push and rollback change Redis only after a yes', async () => {
   await writeFile(join(folder, 'limits.yaml'), text(1));
   const first = "Push limits.yaml as the rules 'rules'? [y/N] ";
   for (const no of ['\n', 'maybe\n']) {
@@ -65,7 +65,7 @@ test('push and rollback change Redis after a yes only', async () => {
   expect(await answered('rollback', back, 'Y\n')).toContain('Pushed as number 3 (version 1).');
 });
 
-test('a push that another one overtook while the question waited changes nothing', async () => {
+test('a push changes nothing if another push succeeds before its yes', async () => {
   const [latest] = await numbers();
   await writeFile(join(folder, 'limits.yaml'), text(7));
   const terminal = onTerminal(`${sluice} push '${folder}/limits.yaml'; echo "exit $?"`, 200, 24, {

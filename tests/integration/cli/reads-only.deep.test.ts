@@ -7,13 +7,13 @@ import { service } from './fleet-process.js';
 import { openLivePage } from './live-page.js';
 import { sluice, start } from './sluice.js';
 
-// What every command sends that is not marked with [writes], as the server sees it.
+// The Redis commands of every CLI command without the mark [writes], as the server sees them.
 
 let server: RedisServer;
 let admin: Redis;
 let monitor: Redis;
 let env: Record<string, string>;
-/** Commands since the last look, also those that scripts run. */
+/** Commands since the last call, including those of scripts. */
 let seen: string[][] = [];
 
 beforeAll(async () => {
@@ -23,10 +23,10 @@ beforeAll(async () => {
   const store = redisStore({ url: server.url, usage: { keys: 'plain' }, denials: true });
   const limiters = await service(store);
   await store.usage!.publish();
-  // What it has published stays for minutes, and it writes no more.
+  // Its published definitions stay for minutes, and it writes nothing more.
   await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
   await store.close();
-  // More than doctor looks at without --scan.
+  // More keys than doctor scans without --scan.
   for (let from = 0; from < 60_000; from += 10_000)
     await admin.mset(Array.from({ length: 10_000 }, (_, i) => [`sluice:v2:fw:api:{${from + i}}`, '']).flat());
   monitor = await admin.monitor();
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Commands until now. The server's own connection for tests is not one of them. */
+/** Commands so far, without those of the test's own connection. */
 async function sent(): Promise<string[][]> {
   const mark = uniqueName('mark');
   await admin.echo(mark);
@@ -65,7 +65,7 @@ async function expectReads(commands: string[][], scans = 0): Promise<void> {
   expect(Math.min(60, commands.filter(([name]) => name!.toLowerCase() === 'scan').length)).toBe(scans);
 }
 
-/** Steps of 1,000 keys that doctor looks at. */
+/** Steps of 1,000 keys that doctor scans. */
 const SAMPLE = 20;
 
 test.each([
@@ -107,7 +107,7 @@ test.each([
   await expectReads(await sent());
 });
 
-test('dashboard only reads, also with a key open, and with --write', async () => {
+test('dashboard only reads, also with an open key and with --write', async () => {
   await sent();
   const page = await openLivePage(['--write'], env);
   await page.until('events', ['"name":"login"', 'event: usage\ndata: {', 'event: findings\ndata: [{']);
@@ -129,7 +129,7 @@ test.each([
   await expectReads(await sent());
 });
 
-test('with --yes it writes, and the test above would see it', async () => {
+test('a command with --yes writes, which these tests detect', async () => {
   await sent();
   expect(await sluice(['unblock', 'bob', '--yes'], env)).toMatchObject({ code: 0, stderr: '' });
   await expect(expectReads(await sent())).rejects.toThrow(/"del"/);

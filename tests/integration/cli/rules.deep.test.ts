@@ -34,7 +34,7 @@ const text = (version: number, limit: number, more = '') =>
 const write = (content: string) => writeFile(file, content);
 const run = (...args: string[]) => sluice(args, env);
 
-test('push shows what changes and who runs it; diff and rollback go with it', async () => {
+test('push, diff and rollback show the changes and the processes that run them', async () => {
   await write(text(41, 100));
   expect((await run('rules')).code).toBe(1);
   const first = await run('diff', file);
@@ -99,7 +99,7 @@ test('push shows what changes and who runs it; diff and rollback go with it', as
   }
 });
 
-test('when the text of the latest version was evicted, rules and diff say so, and push and rollback mend it', async () => {
+test('after an eviction of the latest version rules and diff report it, push and rollback repair it', async () => {
   for (const version of [1, 2, 3]) {
     await write(text(version, version));
     await run('push', file, '--yes', '--by', '\u001b[2Jann');
@@ -124,8 +124,8 @@ test('when the text of the latest version was evicted, rules and diff say so, an
   expect([back.code, back.stdout.split('\n').at(-2)]).toEqual([0, 'Pushed as number 4 (version 2).']);
   await evict(4);
   await evict(2);
-  const gone = await run('rollback', '2', '--yes');
-  expect([gone.code, gone.stderr]).toEqual([
+  const rejected = await run('rollback', '2', '--yes');
+  expect([rejected.code, rejected.stderr]).toEqual([
     1,
     expect.stringMatching(/number 2 .* is gone[\s\S]*Still there: 1\./),
   ]);
@@ -136,7 +136,7 @@ test('when the text of the latest version was evicted, rules and diff say so, an
   ]);
 });
 
-test('explain says whose numbers it uses when a rule has plans, and takes the plan of the caller', async () => {
+test('explain names the plan that it uses, and accepts --plan', async () => {
   const store = redisStore(server.url);
   const rules = new Rules(
     `
@@ -147,7 +147,7 @@ rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWind
     { store, deadline: '10s' },
   );
   try {
-    // The plan that was used last must not matter.
+    // The result must not depend on the plan of the last call.
     for (let i = 0; i < 2; i += 1) await rules.limiter('api', 'pro').consume('ann');
     await eventually(async () => (await readDefinitions(store))[0]?.limiters.length === 1);
     expect((await run('ls')).stdout).toMatch(
@@ -171,7 +171,7 @@ rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWind
   }
 });
 
-test('explain takes the cost of a rule, of its plan, and says if it depends on the request', async () => {
+test('explain uses the cost of a rule or plan, and notes a cost that depends on the request', async () => {
   const store = redisStore(server.url);
   const rules = new Rules(
     `
@@ -214,7 +214,7 @@ rules:
   }
 });
 
-test('a file with problems, or whose tests fail, is not pushed', async () => {
+test('push rejects a file with problems or failing tests', async () => {
   await write('rules: [{ name: api, limt: 5 }]');
   const wrong = await run('push', file, '--yes');
   expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining(`${file}:1:`)]);
@@ -227,7 +227,7 @@ test('a file with problems, or whose tests fail, is not pushed', async () => {
   expect(await admin.dbsize()).toBe(0);
 });
 
-test('of two who push at once, none is overwritten without being told', async () => {
+test('of two concurrent pushes one fails and overwrites nothing', async () => {
   await write(text(1, 1));
   await run('push', file, '--yes');
   const files = await Promise.all(
@@ -240,14 +240,14 @@ test('of two who push at once, none is overwritten without being told', async ()
   const store = redisStore(server.url);
   const ended = await Promise.all(files.map((one) => run('push', one, '--yes')));
   const numbers = (await redisRules(store).versions()).map(({ number }) => number);
-  const told = ended.filter(({ code }) => code !== 0);
-  for (const { stderr } of told) expect(stderr).toMatch(/not version 1 any more; nothing was changed/);
+  const rejected = ended.filter(({ code }) => code !== 0);
+  for (const { stderr } of rejected) expect(stderr).toMatch(/not version 1 any more; nothing was changed/);
   // One may have begun after the other had ended.
-  expect(numbers).toEqual(told.length === 0 ? [3, 2, 1] : [2, 1]);
+  expect(numbers).toEqual(rejected.length === 0 ? [3, 2, 1] : [2, 1]);
   await store.close();
 });
 
-test('another type under the key is an error in one sentence', async () => {
+test('a foreign value under the key causes an error of one sentence', async () => {
   await admin.lpush('sluice:v2:rules:{rules}', 'x');
   await write(text(1, 1));
   for (const args of [['diff', file], ['push', file, '--yes'], ['rules'], ['rollback', '--yes']]) {
@@ -256,7 +256,7 @@ test('another type under the key is an error in one sentence', async () => {
   }
 });
 
-test('the user of the page may push, and change no count', async () => {
+test('the user of the page can push, but change no count', async () => {
   const page = await readFile(join(__dirname, '../../../docs/cli.md'), 'utf8');
   const rights = /^user deployer on >\S+ (.*)$/m.exec(page)![1]!.split(' ');
   await admin.call('ACL', 'SETUSER', 'deployer', 'reset', 'on', '>pw', ...rights);

@@ -43,7 +43,7 @@ async function watchThrough(at: string[], store: RedisStore, out: () => unknown,
 }
 
 function commands(store: () => RedisStore, server: () => string[]): void {
-  test('ls, inspect, explain, block, unblock, reset', async () => {
+  test('ls, inspect, explain, block, unblock and reset work', async () => {
     const limiters = await service(store());
     const run = (...args: string[]) => sluice([...args, ...server()]);
     try {
@@ -67,7 +67,7 @@ function commands(store: () => RedisStore, server: () => string[]): void {
     }
   });
 
-  test('tail, while processes decide', async () => {
+  test('tail shows the denials of processes', async () => {
     const limiters = await service(store());
     const tail = await tailing(['--count', '1', '--json', ...server()]);
     try {
@@ -83,7 +83,7 @@ function commands(store: () => RedisStore, server: () => string[]): void {
     }
   });
 
-  test('dashboard: limiters, counts, a key, findings, and a change', async () => {
+  test('dashboard shows limiters, counts, a key and findings, and changes a key', async () => {
     const limiters = await service(store());
     const page = await openLivePage(['--write', ...server()]);
     try {
@@ -126,12 +126,12 @@ describe('a cluster', () => {
     () => ['--cluster', listed(cluster.addresses)],
   );
 
-  test('a user with the rights of docs/cli.md', async () => {
+  test('accepts a user with the rights of docs/cli.md', async () => {
     for (const { ask } of cluster.nodes) {
       await ask('ACL', 'SETUSER', 'reader', 'reset', 'on', '>pw', ...ONCALL_RULES, ...ONCALL_CLUSTER_RULES);
       await ask('ACL', 'LOG', 'RESET');
     }
-    // Of this test's own: what the tests before it published is forgotten some time after their limiters were closed.
+    // The test's own limiters: definitions of closed limiters expire only after some time.
     const limiters = await service(store);
     try {
       const args = ['inspect', 'ann', '--json', '--cluster', listed(cluster.addresses), '--user', 'reader'];
@@ -148,7 +148,7 @@ describe('a cluster', () => {
     }
   });
 
-  test('watch goes on after all nodes were out', async () => {
+  test('continues watch after all nodes were out', async () => {
     const { nodes } = cluster;
     await watchThrough(
       ['--cluster', listed(cluster.addresses)],
@@ -158,15 +158,15 @@ describe('a cluster', () => {
     );
   });
 
-  test('one of its nodes as a single server is refused with the remedy', async () => {
-    // The node that has the index could have all texts, too: then its answer is right.
+  test('rejects the address of one node as a single server, with the remedy', async () => {
+    // If the node of the index also has all texts, its answer is complete.
     const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
     const { url } = cluster.nodes[slot < 16_384 / 3 ? 1 : 0]!;
     const { code, stderr } = await sluice(['ls', '--redis', url], { COLUMNS: '1000' });
     expect([code, stderr]).toEqual([2, expect.stringContaining('Redis Cluster')]);
   });
 
-  test('a start succeeds while a node is out, whichever node is asked first', async () => {
+  test('starts while any one node is out', async () => {
     const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
     const out = cluster.nodes[slot < 16_384 / 3 ? 1 : 0]!;
     await out.kill();
@@ -207,7 +207,7 @@ describe('sentinels', () => {
     () => ['--sentinel', listed(sentinels.addresses), '--name', sentinels.name],
   );
 
-  test('watch goes on after a failover', async () => {
+  test('continue watch after a failover', async () => {
     const args = ['--sentinel', listed(sentinels.addresses), '--name', sentinels.name];
     await watchThrough(
       args,
@@ -217,7 +217,7 @@ describe('sentinels', () => {
     );
   });
 
-  test('tail leaves a primary that was replaced and still answers', async () => {
+  test('move tail from a replaced primary that still answers', async () => {
     const own = await startRedisSentinels();
     const args = ['--sentinel', listed(own.addresses), '--name', own.name];
     const writer = redisStore({ sentinels: own.addresses, name: own.name });
@@ -235,7 +235,7 @@ describe('sentinels', () => {
     };
     try {
       await denied();
-      // The Sentinels cannot make a replica of it, which would end its connections.
+      // The Sentinels cannot make it a replica, which would end its connections.
       await old.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
       await sentinel.call('SENTINEL', 'FAILOVER', own.name);
       await eventually(async () => (await own.masterPort()) === own.replica.port);
@@ -250,7 +250,7 @@ describe('sentinels', () => {
     }
   });
 
-  test('a primary that they do not know', async () => {
+  test('reject the name of an unknown primary', async () => {
     const args = ['ls', '--sentinel', listed(sentinels.addresses), '--name', 'nobody'];
     const { code, stderr } = await sluice(args, { COLUMNS: '1000' });
     expect([code, stderr]).toEqual([

@@ -37,7 +37,7 @@ const LOG = [
   'garbage',
 ].join('\n');
 
-test('shows what each limit denies, whom, and what to know of the figures', async () => {
+test('simulate shows the denials of each limit, its denied keys, and notes on the figures', async () => {
   const args = ['simulate', '--rules', file('new.yaml', rules(5)), '--log', file('access.log', LOG)];
   const { code, stdout, stderr } = await sluice(args, { COLUMNS: '80' });
   expect([code, stderr]).toEqual([0, '']);
@@ -66,7 +66,7 @@ A log says nothing of rules without a match: sms.
 `);
 });
 
-test('--against and --target exit with 1 if there is something to see, and --json prints all of it', async () => {
+test('--against and --target exit with 1 on findings, and --json prints all figures', async () => {
   const [now, before, log] = [
     file('new.yaml', rules(5)),
     file('old.yaml', rules(7)),
@@ -86,7 +86,7 @@ test('--against and --target exit with 1 if there is something to see, and --jso
   expect((await sluice(['simulate', '--rules', before, '--log', log, '--target', '20%'])).code).toBe(0);
 });
 
-test('keys of a log cannot command the terminal, and no line is longer than it', async () => {
+test('keys of a log print no control characters, and lines fit the terminal', async () => {
   const many = Array.from({ length: 8 }, (_, i) => line(i, 'e\\x1b[31mve\\x22')).join('\n');
   const args = ['simulate', '--rules', file('new.yaml', rules(5)), '--log', file('many.log', many)];
   const { stdout } = await sluice(args, { COLUMNS: '80' });
@@ -96,7 +96,7 @@ test('keys of a log cannot command the terminal, and no line is longer than it',
   expect(Math.max(...stdout.split('\n').map((text) => text.length))).toBeLessThanOrEqual(80);
 });
 
-test('reads the input, several logs, and JSON with named fields', async () => {
+test('simulate reads stdin, several logs, and JSON with named fields', async () => {
   const now = file('new.yaml', rules(5));
   const json = [0, 1].map((second) =>
     JSON.stringify({ at: 1_795_348_800 + second, m: 'GET', p: '/v1/a', who: 'bob' }),
@@ -121,7 +121,7 @@ test.each([
   [['simulate', '--rules', 'RULES', '--log', 'LOG', '--max-keys', 'x'], 'maxKeys must be a whole number'],
   [['simulate', '--rules', 'RULES', '--log', 'LOG', '--html', '/none/x.html'], 'cannot be written'],
   [['simulate', '--rules', 'LOG', '--log', 'LOG'], 'access.log:'],
-])('%j is an error in one sentence', async (args, message) => {
+])('%j fails with one sentence', async (args, message) => {
   const places = { RULES: file('new.yaml', rules(5)), LOG: file('access.log', LOG) };
   const given = args.map((arg) => places[arg as keyof typeof places] ?? arg);
   const { code, stderr } = await sluice(given);
@@ -130,7 +130,7 @@ test.each([
   expect(stderr).not.toContain('mistake in sluice');
 });
 
-test('Ctrl-C ends it', async () => {
+test('Ctrl-C ends simulate', async () => {
   const child = await start(['simulate', '--rules', file('new.yaml', rules(5)), '--log', '-']);
   const ended = new Promise((resolve) => child.once('close', resolve));
   // More than a pipe holds: once it is written, the command reads.
@@ -141,7 +141,7 @@ test('Ctrl-C ends it', async () => {
   expect(await ended).toBe(2);
 });
 
-test('the page has the rules and needs nothing else', async () => {
+test('--html writes a page that contains the rules and loads nothing', async () => {
   const page = join(folder, 'report.html');
   const args = ['simulate', '--rules', file('new.yaml', rules(5)), '--log', file('access.log', LOG)];
   expect((await sluice([...args, '--html', page])).code).toBe(0);
@@ -150,7 +150,7 @@ test('the page has the rules and needs nothing else', async () => {
   expect(text).not.toMatch(/<script|\bsrc=|\bhref=|url\(/i);
 });
 
-test('the output on the page docs/simulate.md', async () => {
+test('docs/simulate.md shows the actual output', async () => {
   const root = join(__dirname, '../../..');
   const page = readFileSync(join(root, 'docs/simulate.md'), 'utf8');
   const [, command, output] = /```sh\nnpx @sluice\/cli (.*)\n```\n\n```text\n([\s\S]*?)```/.exec(page)!;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { bundle } from '../../support/bundle.js';
 import { programEnv } from '../../support/program-env.js';
 
-/** What a run of `sluice` left. */
+/** The output of a run of `sluice`. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;

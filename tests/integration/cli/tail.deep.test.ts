@@ -32,7 +32,7 @@ function service(options: object = {}) {
   return { store, login, api, close };
 }
 
-test('it begins before any process, shows a line a denial, and ends with Ctrl-C', async () => {
+test('tail starts before any process, prints a line per denial, and ends with Ctrl-C', async () => {
   const tail = await tailing([], env);
   const { login, api, close } = service();
   const call = async () => {
@@ -52,7 +52,7 @@ test('it begins before any process, shows a line a denial, and ends with Ctrl-C'
   await close();
 }, 60_000);
 
-test('hostile keys are one escaped, shortened line; with --json one value', async () => {
+test('tail prints a hostile key as one escaped, shortened line, or one JSON value', async () => {
   const { login, close } = service();
   const keys = ['a\nb\r\u001b[2J\u202e', 'k'.repeat(10_000), '\u0007'.repeat(40), 'x'.repeat(128)];
   const [tail, json] = await Promise.all([tailing([], env), tailing(['--json'], env)]);
@@ -85,7 +85,7 @@ test('hostile keys are one escaped, shortened line; with --json one value', asyn
   await close();
 }, 60_000);
 
-test('one limiter, one key, also where a process hashes keys; --count ends it', async () => {
+test('tail filters by limiter and key, also hashed keys, and ends after --count lines', async () => {
   const { login, api, close } = service({ usage: { keys: 'hash' } });
   const ofApi = await tailing(['api', '--key', 'bob', '--count', '2', '--json'], env);
   const noise = async () => {
@@ -99,7 +99,7 @@ test('one limiter, one key, also where a process hashes keys; --count ends it', 
   await close();
 }, 60_000);
 
-test('more keys than a report has: the others are counted', async () => {
+test('tail counts denials of keys that a report omits', async () => {
   const { login, close } = service();
   const tail = await tailing([], env);
   const flood = () => Promise.all(Array.from({ length: 400 }, (_, i) => login.consume(`flood-${i}`)));
@@ -109,7 +109,7 @@ test('more keys than a report has: the others are counted', async () => {
   await close();
 }, 60_000);
 
-test('an unknown limiter is said to be unknown, as it would show nothing', async () => {
+test('tail notes that a limiter is unknown', async () => {
   const { login, close } = service();
   const known = () => sluice(['ls', '--json'], env);
   await eventually(async () => {
@@ -124,7 +124,7 @@ test('an unknown limiter is said to be unknown, as it would show nothing', async
   await close();
 }, 60_000);
 
-test('--for ends it: 0 after a denial, 1 without one; wrong options are refused', async () => {
+test('--for ends tail with 0 after a denial and with 1 without one; invalid options exit with 2', async () => {
   expect(await sluice(['tail', '--for', '300ms'], env)).toEqual(
     expect.objectContaining({ code: 1, stdout: '', stderr: '' }),
   );
@@ -139,7 +139,7 @@ test.each([
   ['restarted', (own: RedisServer) => own.kill(), (own: RedisServer) => own.restart()],
   ['frozen', (own: RedisServer) => own.freeze(), (own: RedisServer) => own.thaw()],
 ])(
-  'it goes on after Redis was %s, and says that denials are missing',
+  'tail continues after Redis was %s, and notes missing denials',
   async (_, out, back) => {
     const own = await startRedis();
     const store = redisStore({ url: own.url, denials: true });
@@ -177,7 +177,7 @@ test.each([
   60_000,
 );
 
-test('a user with the rights of docs/cli.md, and one without the channel', async () => {
+test('tail works with the rights of docs/cli.md, and fails without the right to the channel', async () => {
   const admin = new Redis(server.url);
   const { login, close } = service();
   try {

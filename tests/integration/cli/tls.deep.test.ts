@@ -19,7 +19,7 @@ import { sluice } from './sluice.js';
 let server: TlsRedis;
 let store: ReturnType<typeof redisStore>;
 let limiters: Awaited<ReturnType<typeof service>>;
-/** Without TLS, but with the port that wants it. */
+/** The address without TLS, but with the TLS port. */
 const plainUrl = () => server.tlsUrl.replace('rediss:', 'redis:');
 
 beforeAll(async () => {
@@ -41,11 +41,11 @@ test.each([
   ['valkeys://', (url: string) => ['--redis', url.replace('rediss', 'valkeys')]],
   ['--tls', (url: string) => ['--redis', url.replace('rediss', 'redis'), '--tls']],
   ['a name of the certificate', (url: string) => ['--redis', url.replace('127.0.0.1', 'localhost')]],
-])('%s, with --ca', async (_, at) => {
+])('ls accepts %s with --ca', async (_, at) => {
   expect(await run('ls', ...at(server.tlsUrl), '--ca', AUTHORITY)).toMatchObject(LISTED);
 });
 
-test('a user and a password over TLS', async () => {
+test('commands log in with a user and a password over TLS', async () => {
   const admin = new Redis(server.url);
   await admin.call('ACL', 'SETUSER', 'ann', 'reset', 'on', '>p@ss/w%rd', '~*', '+@all');
   admin.disconnect();
@@ -66,7 +66,7 @@ test('a user and a password over TLS', async () => {
 test.each([
   ['no --ca', () => ['--redis', server.tlsUrl]],
   ['another authority', () => ['--redis', server.tlsUrl, '--ca', WRONG_AUTHORITY]],
-])('a certificate that is not trusted: %s', async (_, at) => {
+])('an untrusted certificate fails with the remedy: %s', async (_, at) => {
   const { code, stderr } = await run('ls', ...at());
   expect([code, stderr]).toEqual([
     2,
@@ -77,7 +77,7 @@ test.each([
   expect([doctor.code, doctor.stdout]).toEqual([2, expect.stringContaining('self-signed certificate')]);
 });
 
-test('a server with TLS that is asked without it, and the reverse', async () => {
+test('a connection without TLS to a TLS server fails with the remedy, and the reverse', async () => {
   for (const at of [[plainUrl()], [server.url, '--tls']]) {
     const { code, stderr } = await run('ls', '--deadline', '500ms', '--redis', ...at);
     expect([code, stderr]).toEqual([2, expect.stringContaining('If it wants TLS: rediss:// or --tls.')]);
@@ -87,12 +87,12 @@ test('a server with TLS that is asked without it, and the reverse', async () => 
 test.each([
   [['--ca', __filename], /--ca: .*tls.deep.test.ts is no file with certificates/],
   [['--ca', '/nowhere'], /--ca: \/nowhere is no file with certificates: ENOENT/],
-])('%j', async (more, message) => {
+])('ls rejects %j', async (more, message) => {
   const { code, stderr } = await run('ls', '--redis', server.tlsUrl, ...more);
   expect([code, stderr.replace(/\s+/g, ' ')]).toEqual([2, expect.stringMatching(message)]);
 });
 
-test('a cluster', async () => {
+test('commands connect to a cluster over TLS', async () => {
   const port = await freePort();
   const cluster = await startRedisCluster({
     masters: 1,
@@ -118,7 +118,7 @@ test('a cluster', async () => {
   }
 });
 
-test('a Sentinel', async () => {
+test('commands connect through a Sentinel over TLS', async () => {
   const sentinel = await startTlsSentinel(Number(new URL(server.tlsUrl).port));
   const at = ['--sentinel', `127.0.0.1:${sentinel.port}`, '--name', 'mymaster', '--tls'];
   try {

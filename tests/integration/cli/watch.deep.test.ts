@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const CLEAR = '\u001b[H\u001b[J';
 const [ENTER, LEAVE] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l'];
-/** The views that were drawn, without their colours. */
+/** The drawn views, without colours. */
 const viewsOf = (text: string) =>
   text
     .split(CLEAR)
@@ -36,8 +36,8 @@ const viewsOf = (text: string) =>
 test.each([
   ['all limiters', ['watch'], 'login'],
   ['one key', ['watch', 'ann'], 'login, perMinute'],
-])('%s on a screen of 40 columns, until Ctrl-C', async (_, args, shown) => {
-  // Ctrl-C reaches the shell as well, which must live on to print what follows.
+])('%s redraws a screen of 40 columns until Ctrl-C', async (_, args, shown) => {
+  // Ctrl-C also reaches the shell, which must survive to print the rest.
   const command = `trap : INT; stty -a; ${sluice} ${args.join(' ')} --every 100ms; echo "exit $?"; stty -a`;
   const terminal = onTerminal(command, 40, 30, { REDIS_URL: server.url });
   await eventually(async () => viewsOf(terminal.text).length > 3);
@@ -51,14 +51,14 @@ test.each([
     expect(view.length).toBeLessThan(30);
   }
   expect(text).toMatch(/exit 0/);
-  // The terminal is as it was: its settings, its other screen, its cursor.
+  // The terminal has its settings, its main screen and its cursor again.
   const [before, after] = text.match(/speed[\s\S]*?(?:-extproc|echoke[^\n]*)/g) as [string, string];
   expect(after).toBe(before);
   expect([text.split(ENTER).length, text.split(LEAVE).length]).toEqual([2, 2]);
   expect(text.indexOf(LEAVE)).toBeGreaterThan(text.lastIndexOf(CLEAR));
 });
 
-test('a small terminal shows the beginning', async () => {
+test('watch shows the first lines on a small terminal', async () => {
   const terminal = onTerminal(`${sluice} watch ann --every 100ms`, 40, 6, { REDIS_URL: server.url });
   await eventually(async () => viewsOf(terminal.text).length > 2);
   terminal.type('\u0003');
@@ -74,18 +74,18 @@ const COLOUR = /\u001b\[[1-9]\d*m/;
 
 test.each([
   ['colours on a terminal', {}, '', true],
-  ['none with NO_COLOR', { NO_COLOR: '1' }, '', false],
-  ['none with --no-color', {}, ' --no-color', false],
-  ['none on a dumb terminal', { TERM: 'dumb' }, '', false],
-  ['none in a pipe', {}, ' | cat', false],
-])('%s', async (_, env, more, expected) => {
+  ['no colours with NO_COLOR', { NO_COLOR: '1' }, '', false],
+  ['no colours with --no-color', {}, ' --no-color', false],
+  ['no colours on a dumb terminal', { TERM: 'dumb' }, '', false],
+  ['no colours in a pipe', {}, ' | cat', false],
+])('the output has %s', async (_, env, more, expected) => {
   const terminal = onTerminal(`${sluice} inspect ann${more}`, 80, 24, { REDIS_URL: server.url, ...env });
   await terminal.ended;
   expect(terminal.text).toContain('perMinute');
   expect(COLOUR.test(terminal.text)).toBe(expected);
 });
 
-test('a question on a terminal', async () => {
+test('a command asks on a terminal before it writes', async () => {
   for (const [answer, expected] of [
     ['n\n', 'Nothing was changed.'],
     ['\u0003', ''],
@@ -105,7 +105,7 @@ test('a question on a terminal', async () => {
 test.each([
   ['frozen', () => server.freeze(), () => server.thaw()],
   ['restarted', () => server.kill(), () => server.restart()],
-])('watch goes on after Redis was %s, and with --json', async (_, out, back) => {
+])('watch continues after Redis was %s, also with --json', async (_, out, back) => {
   const args = ['watch', 'ann', '--every', '100ms', '--json', '--deadline', '500ms'];
   const child = await start(args, { REDIS_URL: server.url });
   let stdout = '';

@@ -14,15 +14,15 @@ import { KINDS, OwnCluster, rejection } from './own-cluster.js';
 
 const own = new OwnCluster();
 const users = Array.from({ length: 60 }, (_, i) => `user-${i}`);
-/** All at the same time, as a service has them. */
+/** Runs the calls concurrently, as a service does. */
 const each = <T>(work: (user: string) => Promise<T>): Promise<T[]> => Promise.all(users.map(work));
 
 describe.each(KINDS)('$name', (kind) => {
-  test('says that it is a cluster', () => {
+  test('the store knows that it is a cluster', () => {
     expect(own.store(kind).slotted).toBe(true);
   });
 
-  test('keys are spread over all nodes, and each is limited by itself', async () => {
+  test('keys are on all nodes, and each has its own limit', async () => {
     const limiter = own.limiter({ policy: fixedWindow({ limit: 3, window: '1h' }), store: own.store(kind) });
     for (const remaining of [2, 1, 0]) {
       expect(await each((user) => limiter.consume(user))).toEqual(
@@ -36,7 +36,7 @@ describe.each(KINDS)('$name', (kind) => {
     expect(keys.flat()).toHaveLength(users.length);
   });
 
-  test('another process counts on', async () => {
+  test('another process continues the same count', async () => {
     const policy = gcra({ limit: 2, period: '1h' });
     const limiter = own.limiter({ policy, store: own.store(kind) });
     const other = own.limiter({ policy, name: limiter.name, store: own.store(kind) });
@@ -79,7 +79,7 @@ describe.each(KINDS)('$name', (kind) => {
     expect(isRateLimitExceededError(await rejection(late.acquire('k', { timeout: '1s' })))).toBe(true);
   });
 
-  test('several policies of one limiter are decided in one call: their keys share a slot', async () => {
+  test('one call decides several policies of a limiter, whose keys share a slot', async () => {
     const policies = {
       perSecond: slidingWindow({ limit: 5, window: '1h', slots: 4 }),
       perHour: tokenBucket({ capacity: 3, refill: 3, every: '1h' }),
@@ -92,8 +92,8 @@ describe.each(KINDS)('$name', (kind) => {
       new Set(['false perHour']),
     );
     const left = async (user: string) => {
-      const { policies: told } = await limiter.peek(user);
-      return told.map(({ remaining }) => remaining);
+      const { policies: limits } = await limiter.peek(user);
+      return limits.map(({ remaining }) => remaining);
     };
     for (const remaining of await each(left)) expect(remaining).toEqual([3, 1, 2]); // a denial took nothing
 
@@ -102,11 +102,11 @@ describe.each(KINDS)('$name', (kind) => {
     expect(keys.flat()).toHaveLength(3 * users.length);
   });
 
-  test('a shared limit lies in one slot with its rate', async () => {
+  test('a shared limit is in the slot of its rate', async () => {
     const name = uniqueName('cluster');
-    const of = (): SharedLimiter =>
+    const sharedLimiter = (): SharedLimiter =>
       own.open(new SharedLimiter({ name, store: own.store(kind), deadline: '10s' }));
-    const [one, other] = [of(), of()];
+    const [one, other] = [sharedLimiter(), sharedLimiter()];
     expect(await one.trySetRate({ rate: 5, interval: '1h' })).toBe(true);
     expect(await other.trySetRate({ rate: 9, interval: '1h' })).toBe(false);
     const taken = await Promise.all(users.map((_, i) => [one, other][i % 2]!.tryAcquire()));
@@ -126,10 +126,10 @@ describe.each(KINDS)('$name', (kind) => {
 
 test.each([
   ['a hash tag puts all keys on one node', { hashTag: 'orders' }, 1],
-  ['without one they are spread', {}, 3],
-])('%s', async (_, place, nodes) => {
+  ['without a hash tag keys are on all nodes', {}, 3],
+])('%s', async (_, options, nodes) => {
   const policies = { few: fixedWindow({ limit: 2, window: '1h' }), many: gcra({ limit: 9, period: '1h' }) };
-  const limiter: RateLimiter = own.limiter({ policies, ...place });
+  const limiter: RateLimiter = own.limiter({ policies, ...options });
   await each((user) => limiter.consume(user));
   const keys = await own.keys(limiter.name);
   expect(keys.filter((ofNode) => ofNode.length > 0)).toHaveLength(nodes);

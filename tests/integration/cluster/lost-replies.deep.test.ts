@@ -8,7 +8,7 @@ import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
 const own = new OwnCluster();
 
-test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once, $name', async (kind) => {
+test.each(KINDS.slice(0, 2))('a call whose reply is lost counts at most once, $name', async (kind) => {
   const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));
   for (const proxy of proxies) own.open(proxy);
   const natMap = Object.fromEntries(
@@ -21,7 +21,7 @@ test.each(KINDS.slice(0, 2))('a call whose reply is lost is counted at most once
   await limiter.consume('k');
   for (const proxy of proxies) proxy.resetNextReply();
   expect(isStoreUnavailableError(await rejection(limiter.consume('k')))).toBe(true);
-  // Its node is found again by itself.
-  const told = await eventually(() => limiter.peek('k').catch(() => undefined));
-  expect(told).toMatchObject({ remaining: 8 });
+  // The client finds the node again by itself.
+  const peeked = await eventually(() => limiter.peek('k').catch(() => undefined));
+  expect(peeked).toMatchObject({ remaining: 8 });
 });

@@ -11,14 +11,14 @@ const MOVED = 30;
 const LIMIT = 10_000;
 const users = Array.from({ length: KEYS }, (_, i) => `user-${i}`);
 
-/** Sums what all nodes say in a section of INFO. */
+/** Sums a field of INFO over all nodes. */
 async function total(section: string, pattern: RegExp): Promise<number> {
   const infos = await Promise.all(own.nodes.map(({ ask }) => ask('INFO', section)));
   const found = infos.flatMap((info) => [...String(info).matchAll(pattern)]);
   return found.reduce((sum, [, number]) => sum + Number(number), 0);
 }
 const scriptCalls = () => total('commandstats', /cmdstat_eval(?:sha)?:calls=(\d+)/g);
-/** What a script answers for a key that is elsewhere, and then the client's own call for it. */
+/** Replies to a script call whose key is on another node, and to the client's own call for it. */
 const elsewhere = () => total('errorstats', /errorstat_ERR:count=(\d+)/g);
 const redirections = () => total('errorstats', /errorstat_(?:ASK|MOVED):count=(\d+)/g);
 
@@ -33,7 +33,7 @@ async function owners(): Promise<Map<number, ClusterNode>> {
   return found;
 }
 
-/** Moves slots, one after the other, from their nodes to the next and home again. */
+/** Moves slots, one after the other, to the next node and back. */
 async function move(slots: readonly number[]): Promise<void> {
   const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 2));
   const homes = await owners();
@@ -46,7 +46,7 @@ async function move(slots: readonly number[]): Promise<void> {
 }
 
 const window: Policy = fixedWindow({ limit: LIMIT, window: '1h' });
-// No whole permit comes back during the test.
+// No permit comes back during the test.
 const bucket: Policy = tokenBucket({ capacity: LIMIT, refill: 1, every: '1h' });
 const cases: readonly [string, Policy, () => RedisStore][] = [
   ...KINDS.map((kind): [string, Policy, () => RedisStore] => [

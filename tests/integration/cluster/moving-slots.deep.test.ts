@@ -11,7 +11,7 @@ import { eventually, KINDS, OwnCluster } from './own-cluster.js';
 
 const own = new OwnCluster();
 
-/** Sums what all nodes say. */
+/** Sums a field of INFO over all nodes. */
 async function total(section: string, pattern: RegExp): Promise<number> {
   const infos = await Promise.all(own.nodes.map(({ ask }) => ask('INFO', section)));
   const numbers = infos.flatMap((info) =>
@@ -22,8 +22,8 @@ async function total(section: string, pattern: RegExp): Promise<number> {
 const answered = (error: 'ASK' | 'MOVED' | 'TRYAGAIN') =>
   total('errorstats', new RegExp(`errorstat_${error}:count=(\\d+)`, 'g'));
 
-/** Until the nodes have been asked for some decisions more, which they make or send elsewhere. */
-async function asked(): Promise<void> {
+/** Waits until the nodes have got some more calls, which they decide or redirect. */
+async function moreCalls(): Promise<void> {
   const calls = async () =>
     (await total('commandstats', /cmdstat_evalsha:calls=(\d+)/g)) +
     (await total('commandstats', /cmdstat_evalsha:.*rejected_calls=(\d+)/g));
@@ -31,7 +31,7 @@ async function asked(): Promise<void> {
   await eventually(async () => (await calls()) >= before + 5);
 }
 
-/** Calls from all sides while a slot goes around the three nodes and home again, and then until all are refused. */
+/** Calls from several callers while a slot moves around the three nodes and back, then until Redis denies all. */
 async function duringJourney<T>(
   slot: number,
   start: number,
@@ -46,7 +46,7 @@ async function duringJourney<T>(
         if (answer !== false) passed.push(answer);
         going = under || answer !== false;
       } catch (error) {
-        // What was sent to and fro too often was counted by nobody.
+        // A call that rejected after too many redirections did not count.
         if (!isStoreUnavailableError(error) || !/Too many Cluster redirections/.test(error.message))
           throw error;
       }
@@ -54,8 +54,8 @@ async function duringJourney<T>(
   });
   const journey = async () => {
     for (let stage = start; stage < start + 3; stage += 1) {
-      await own.move(slot, own.nodes[stage % 3]!, own.nodes[(stage + 1) % 3]!, asked);
-      await asked();
+      await own.move(slot, own.nodes[stage % 3]!, own.nodes[(stage + 1) % 3]!, moreCalls);
+      await moreCalls();
     }
   };
   await Promise.all([...calling, journey().finally(() => (under = false))]);
@@ -74,7 +74,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     return allowed && policies.map(({ remaining }) => remaining).join();
   };
 
-  test('calls go on, and exactly as many pass as may', async () => {
+  test('exactly the limit passes under load', async () => {
     const limiters = limitersOf({ policy: fixedWindow({ limit: 100, window: '1h' }) });
     const key = await own.keyOn(own.nodes[0]!);
     const [asks, moves] = [await answered('ASK'), await answered('MOVED')];
@@ -82,12 +82,12 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     const passed = await duringJourney(await own.slotOf(key), 0, [...callers, ...callers]);
     expect(passed).toHaveLength(100);
     expect(new Set(passed).size).toBe(100);
-    // The journey was felt:
+    // Calls were redirected:
     expect(await answered('ASK')).toBeGreaterThan(asks);
     expect(await answered('MOVED')).toBeGreaterThan(moves);
   });
 
-  test('several policies wait for each other, and go on when they are together again', async () => {
+  test('calls with several policies retry until their keys are on one node again', async () => {
     const policies = {
       few: fixedWindow({ limit: 20, window: '1h' }),
       some: gcra({ limit: 30, period: '10h' }),
@@ -103,7 +103,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     expect(await answered('TRYAGAIN')).toBeGreaterThan(again);
   });
 
-  test('a shared limit goes with its rate', async () => {
+  test('a shared limit moves with its rate', async () => {
     const name = uniqueName('moving');
     const limiters = [1, 2].map(() =>
       own.open(new SharedLimiter({ name, store: own.store(kind), deadline: '10s' })),
@@ -120,7 +120,7 @@ describe.each(KINDS)('while a slot moves from node to node, $name', (kind) => {
     const key = await own.keyOn(own.nodes[2]!);
     const held = await holder!.acquire(key);
     const waiting = waiter!.acquire(key);
-    await waiter!.peek(key); // answered after it is in the queue
+    await waiter!.peek(key); // resolves after the waiting call is in the queue
     const slot = await own.slotOf(key);
     await own.move(slot, own.nodes[2]!, own.nodes[0]!);
     await holder!.release(held);

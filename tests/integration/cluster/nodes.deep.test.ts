@@ -37,7 +37,7 @@ test('the slot of a key is the slot that the server computes', async () => {
 });
 
 describe.each(openers)('with a client that is %s', (_, open) => {
-  test('a store knows the node on which a key is counted', async () => {
+  test('a store knows the node of a key', async () => {
     const store = open();
     const limiter = own.limiter({ policy, store });
     const storageKey = (key: string) => `sluice:v2:fw:${limiter.name}:{${key}}`;
@@ -53,7 +53,7 @@ describe.each(openers)('with a client that is %s', (_, open) => {
 });
 
 test.each([openers[0]!, openers[2]!, openers.at(-1)!])(
-  'a node that is lost takes its own keys with it, and no others: %s',
+  'a lost node fails only calls of its own keys: %s',
   async (_, open) => {
     const store = open();
     const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
@@ -76,7 +76,7 @@ test.each([openers[0]!, openers[2]!, openers.at(-1)!])(
     expect(degraded).toMatchObject([
       { node, error: { reason: expect.stringMatching(/connection|timeout/) } },
     ]);
-    // Known to be out: nobody waits for it.
+    // The store knows that the node is out, so no call waits for it.
     const start = performance.now();
     for (let call = 0; call < 100; call += 1) expect((await limiter.peek(lostKey)).degraded).toBe(true);
     expect((performance.now() - start) / 100).toBeLessThan(20);
@@ -92,7 +92,7 @@ test.each([openers[0]!, openers[2]!, openers.at(-1)!])(
   60_000,
 );
 
-test('a node that is out at the start causes one warning, whatever the others answer', async () => {
+test('a node that is out at the start causes exactly one warning', async () => {
   const emitted = jest.spyOn(process, 'emitWarning').mockReturnValue();
   const [lost, other] = [own.nodes[1]!, own.nodes[0]!];
   const [lostKey, otherKey] = [await own.keyOn(lost), await own.keyOn(other)];
@@ -120,7 +120,7 @@ test('a node that is out at the start causes one warning, whatever the others an
   emitted.mockRestore();
 }, 60_000);
 
-test('calls given up while a node was being connected to never leave', async () => {
+test('calls that timed out while a node was connecting are never sent', async () => {
   const proxies = await Promise.all(own.nodes.map(({ port }) => TcpProxy.start(port)));
   for (const proxy of proxies) own.open(proxy);
   const natMap = Object.fromEntries(
@@ -128,23 +128,23 @@ test('calls given up while a node was being connected to never leave', async () 
   );
   const limiter = own.limiter({ policy, store: ownStore({ natMap }), deadline: '100ms' });
   const [key, other] = [await own.keyOn(own.nodes[1]!), await own.keyOn(own.nodes[0]!)];
-  proxies[1]!.blackhole(); // from the beginning: ioredis may connect to any node to ask for the slots
+  proxies[1]!.blackhole(); // from the start, because ioredis may ask any node for the slots
   await eventually(() => limiter.peek(other).catch(() => undefined));
   for (let call = 0; call < 4; call += 1) {
     expect(isStoreUnavailableError(await rejection(limiter.consume(key)))).toBe(true);
   }
   proxies[1]!.pass();
-  const told = await eventually(() => limiter.peek(key).catch(() => undefined));
-  expect(told.remaining).toBe(10);
+  const peeked = await eventually(() => limiter.peek(key).catch(() => undefined));
+  expect(peeked.remaining).toBe(10);
 });
 
-test('before the first call nothing is known and nothing is connected', async () => {
+test('before the first call the store knows no nodes and opens no connection', async () => {
   const store = ownStore();
   expect(store.nodeOf(uniqueName('k'))).toBe('');
   expect(store.slotted).toBe(true);
 });
 
-test('a cluster that is out at first is reported when it answers', async () => {
+test('a cluster that was out at the start emits recovered when it answers', async () => {
   const store = ownStore();
   const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
   const events: unknown[] = [];

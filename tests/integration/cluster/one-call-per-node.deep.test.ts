@@ -20,7 +20,7 @@ async function scriptCalls(): Promise<number> {
 
 describe.each(KINDS)('$name', (kind) => {
   test.each([fixedWindow({ limit: 3, window: '1h' }), tokenBucket({ capacity: 3, refill: 3, every: '1h' })])(
-    'calls of one turn for keys of all slots are a few script calls: %j',
+    'calls of one turn for keys of all slots make few script calls: %j',
     async (policy) => {
       const limiter = own.limiter({ policy, store: own.store(kind), denyCache: false });
       const all = () => Promise.all(users.map((user) => limiter.consume(user)));
@@ -37,7 +37,7 @@ describe.each(KINDS)('$name', (kind) => {
   );
 });
 
-test('a key that has moved is found by a client that is given numbers as text', async () => {
+test('a client that returns numbers as text finds a moved key', async () => {
   const client = createCluster({
     rootNodes: own.nodes.map(({ url }) => ({ url })),
     defaults: { commandOptions: { typeMapping: { [RESP_TYPES.NUMBER]: String } } } as object,
@@ -62,7 +62,7 @@ test('a key that has moved is found by a client that is given numbers as text', 
   }
 });
 
-test('a call whose key has moved settles when the store is closed meanwhile, and counts only if it is answered', async () => {
+test('a call of a moved key settles if the store closes, and counts only if it resolves', async () => {
   const policy = fixedWindow({ limit: 3, window: '1h' });
   const store = own.store();
   const limiter = own.limiter({ policy, store });
@@ -73,7 +73,7 @@ test('a call whose key has moved settles when the store is closed meanwhile, and
   await own.move(slotOf(key), from!, to!);
   try {
     const calls = [key, ...users].map((user) => limiter.consume(user));
-    await Promise.resolve(); // they are sent
+    await Promise.resolve(); // so that the calls are sent
     await store.close();
     const settled = await Promise.allSettled(calls);
     expect(settled[0]).toMatchObject({ reason: { reason: 'closed', neverSent: true } });
@@ -88,7 +88,7 @@ test('a call whose key has moved settles when the store is closed meanwhile, and
   }
 });
 
-test('calls for one slot are one script call, also while the connection to its node is made', async () => {
+test('calls for one slot make one script call, also while its node is connecting', async () => {
   const client = own.client();
   const store = own.open(storeOnDefaults(client));
   const limiter = own.limiter({ policy: fixedWindow({ limit: 3, window: '1h' }), store, hashTag: 'orders' });
@@ -120,11 +120,11 @@ function clusterAnswering(answer: (node: Node, args: string[]) => Promise<unknow
 }
 
 const crossSlot = () => Promise.reject(new Error("CROSSSLOT Keys in request don't hash to the same slot"));
-// Such a script may have keys of one slot only: Redis itself refuses the second, in the middle of the script.
+// Such a script may use keys of one slot only: Redis refuses a second slot in the middle of the script.
 const oneSlotOnly = (node: Node, args: string[]) =>
   node.evalBuffer(`#!lua\n${decideScript.source}`, 0, ...args);
 
-describe('a cluster that refuses keys that are not declared', () => {
+describe('a cluster that refuses undeclared keys', () => {
   let warned: jest.SpyInstance;
   beforeEach(() => {
     given.clear();
@@ -135,7 +135,7 @@ describe('a cluster that refuses keys that are not declared', () => {
   test.each([
     ['before the script runs', crossSlot, /CROSSSLOT/],
     ['in the script', oneSlotOnly, /do not hash to the same slot/],
-  ])('gets a script call for each slot, and a warning says so once: %s', async (_, answer, text) => {
+  ])('gets a script call for each slot, and causes one warning: %s', async (_, answer, text) => {
     let refused = 0;
     const client = clusterAnswering((node, args) => {
       refused += 1;
@@ -162,7 +162,7 @@ describe('a cluster that refuses keys that are not declared', () => {
   });
 });
 
-test('a node that loads its data, as a replica, does not hide where its keys are now', async () => {
+test('a node that loads its data as a replica still redirects calls of its keys', async () => {
   let answered = 0;
   const client = clusterAnswering(() => {
     answered += 1;
@@ -178,5 +178,5 @@ test('a node that loads its data, as a replica, does not hide where its keys are
       users.map(() => ['redis', remaining]),
     );
   }
-  expect(answered).toBeGreaterThan(1); // such calls are not given up
+  expect(answered).toBeGreaterThan(1); // such calls do not reject
 });

@@ -30,13 +30,13 @@ describe.each(KINDS)('combined limiters, $name', (kind) => {
     ['orders', undefined],
     [undefined, 'orders'],
     ['orders', 'others'],
-  ])('hash tags %p and %p are refused at construction, before anything is asked', (...tags) => {
+  ])('with the hash tags %p and %p throw at construction', (...tags) => {
     const limiters = members(tags);
     expect(() => new CombinedLimiter(limiters)).toThrow(TypeError);
     expect(() => new CombinedLimiter(limiters)).toThrow(/give all its limiters the same hashTag/);
   });
 
-  test('with one hash tag they are decided together, all or nothing, on one node', async () => {
+  test('with one hash tag are decided together, all or nothing, on one node', async () => {
     const tag = uniqueName('orders');
     const { perUser, everybody } = members([tag, tag]);
     const both = own.open(new CombinedLimiter({ perUser, everybody }));
@@ -47,7 +47,7 @@ describe.each(KINDS)('combined limiters, $name', (kind) => {
       );
       expect(decisions.filter((decision) => decision.allowed === allowed)).toHaveLength(users.length);
     }
-    expect(await everybody.peek('all')).toMatchObject({ remaining: 60 }); // denials took nothing from it
+    expect(await everybody.peek('all')).toMatchObject({ remaining: 60 }); // denials took nothing
     const decision = await both.acquire({ perUser: 'ada', everybody: 'all' });
     await both.refund(decision);
     expect(await both.peek({ perUser: 'ada', everybody: 'all' })).toMatchObject({ allowed: true });
@@ -75,7 +75,7 @@ describe('keys with braces', () => {
   ];
   const policies = { few, many, log: slidingLog({ limit: 9, window: '1h' }) };
 
-  test('do not leave the slot of a hash tag', async () => {
+  test('stay in the slot of a hash tag', async () => {
     const hashTag = uniqueName('tag');
     const limiter = own.limiter({ policies, hashTag });
     for (const key of hostile) expect(await limiter.consume(key)).toMatchObject({ allowed: true });
@@ -86,7 +86,7 @@ describe('keys with braces', () => {
     );
   });
 
-  test('keep the policies of one key in one slot, and never meet', async () => {
+  test('keep the policies of one key in one slot, and share no count with other keys', async () => {
     const limiter = own.limiter({ policies });
     for (const key of hostile)
       expect(await limiter.consume(key)).toMatchObject({ allowed: true, remaining: 1 });
@@ -96,21 +96,21 @@ describe('keys with braces', () => {
     expect((await own.keys(limiter.name)).flat()).toHaveLength(3 * hostile.length);
   });
 
-  test('do not choose a slot', async () => {
+  test('cannot choose a slot', async () => {
     const limiter = own.limiter({ policy: few });
     await Promise.all(Array.from({ length: 60 }, (_, i) => limiter.consume(`{same}${i}`)));
     for (const ofNode of await own.keys(limiter.name)) expect(ofNode.length).toBeGreaterThan(0);
   });
 });
 
-describe('a client that does not know that its server is one of a cluster', () => {
+describe('a single-server client of a cluster node', () => {
   const alone = () => {
     const client = testClient(own.nodes[0]!.url);
     own.open({ close: () => client.disconnect() });
     return own.open(storeOnDefaults(client));
   };
 
-  test('CROSSSLOT is an error of configuration that says what to do', async () => {
+  test('rejects CROSSSLOT as a configuration error with the remedy', async () => {
     const store = alone();
     expect(store.slotted).toBe(false);
     const [perUser, everybody] = [own.limiter({ policy: few, store }), own.limiter({ policy: many, store })];
@@ -121,12 +121,15 @@ describe('a client that does not know that its server is one of a cluster', () =
     expect((await own.keys(perUser.name)).flat()).toEqual([]);
   });
 
-  test.each(['a client', 'an address'])('%s: so is a slot of another node', async (of) => {
-    const store = of === 'a client' ? alone() : own.open(redisStore(own.nodes[0]!.url));
-    const limiter: RateLimiter = own.limiter({ policy: few, store });
-    expect(await limiter.consume(await own.keyOn(own.nodes[0]!))).toMatchObject({ allowed: true });
-    const error = await rejection(limiter.consume(await own.keyOn(own.nodes[1]!)));
-    expect(isStoreConfigurationError(error)).toBe(true);
-    expect(String(error)).toMatch(/node of a Redis Cluster: give redisStore a Cluster client.*MOVED/);
-  });
+  test.each(['a client', 'an address'])(
+    'rejects a key of another node as a configuration error: %s',
+    async (address) => {
+      const store = address === 'a client' ? alone() : own.open(redisStore(own.nodes[0]!.url));
+      const limiter: RateLimiter = own.limiter({ policy: few, store });
+      expect(await limiter.consume(await own.keyOn(own.nodes[0]!))).toMatchObject({ allowed: true });
+      const error = await rejection(limiter.consume(await own.keyOn(own.nodes[1]!)));
+      expect(isStoreConfigurationError(error)).toBe(true);
+      expect(String(error)).toMatch(/node of a Redis Cluster: give redisStore a Cluster client.*MOVED/);
+    },
+  );
 });

@@ -22,7 +22,7 @@ import { rethrow } from '../../support/rethrow.js';
 export { eventually } from '../../support/eventually.js';
 export { rejection } from '../../support/rejection.js';
 
-/** Without those on which the type of the replies would depend. */
+/** Options without those that change the type of replies. */
 type Options = Omit<ClusterOptions, 'redisOptions'> & { redisOptions?: ClientOptions };
 
 export interface Kind {
@@ -47,7 +47,7 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** A cluster for one test file. What tests open here ends with each of them. */
+/** A cluster for one test file. Connections opened here close after each test. */
 export class OwnCluster {
   #cluster: RedisCluster | undefined;
   #opened: { close(): unknown }[] = [];
@@ -93,12 +93,12 @@ export class OwnCluster {
     return client;
   }
 
-  /** On a Cluster client of its own: as another process. */
+  /** A store on its own Cluster client, as in another process. */
   store(kind?: Kind, options?: Options): RedisStore {
     return this.open(storeOnDefaults(this.client(kind, options)));
   }
 
-  /** On a cluster client of node-redis of its own. */
+  /** A store on its own cluster client of node-redis. */
   nodeRedisStore(): RedisStore {
     const client = createCluster({ rootNodes: this.nodes.map(({ url }) => ({ url })) });
     this.open({ close: () => client.destroy() });
@@ -106,8 +106,8 @@ export class OwnCluster {
   }
 
   /**
-   * A `store` in `options` for one that is shared. The deadline is generous: what is tested is not how fast a busy machine is. Nor is it
-   * what a process remembers: the nodes are asked.
+   * Pass `store` to share one. The deadline is generous because a busy machine is slow. There is no deny cache, so that every call
+   * reaches its node.
    */
   limiter(options: Partial<RateLimiterOptions>): RateLimiter {
     const given = {
@@ -137,7 +137,7 @@ export class OwnCluster {
     }
   }
 
-  /** Moves a slot with its keys; `between` is what happens before each step. */
+  /** Moves a slot with its keys; `between` runs before each step. */
   async move(slot: number, from: ClusterNode, to: ClusterNode, between = async () => {}): Promise<void> {
     await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id);
     await from.ask('CLUSTER', 'SETSLOT', slot, 'MIGRATING', to.id);

@@ -4,7 +4,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster, rejection } from './own-cluster.js';
 
 const own = new OwnCluster();
-/** Far beyond the test: a call that gets its permit before a third of it has passed was woken. */
+/** Much longer than the test: a call that gets its permit within a third of it was woken by a message. */
 const policy = concurrency({ limit: 1, lease: '1h' });
 
 /** The node on which a process subscribes to releases of this limiter. */
@@ -18,7 +18,7 @@ const listeningNode = (name: string, among = own.nodes): Promise<ClusterNode> =>
   });
 
 describe.each(KINDS)('$name', (kind) => {
-  test('a release by one process wakes the other, whichever node the permits are on', async () => {
+  test('a release by one process wakes a waiting call of another, on every node', async () => {
     const holder = own.limiter({ policy, store: own.store(kind) });
     const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
     for (const node of own.nodes) {
@@ -31,7 +31,7 @@ describe.each(KINDS)('$name', (kind) => {
     }
   });
 
-  test('waiting calls in three processes go in the order in which they came', async () => {
+  test('waiting calls of three processes get permits in the order of their calls', async () => {
     const name = uniqueName('cluster');
     const limiters = [1, 2, 3].map(() => own.limiter({ policy, name, store: own.store(kind) }));
     let holder = limiters[0]!;
@@ -45,7 +45,7 @@ describe.each(KINDS)('$name', (kind) => {
         return decision;
       });
       waits.push({ limiter, waiting });
-      await limiter.peek('k'); // on the same connection: answered after it is in the queue
+      await limiter.peek('k'); // on the same connection, so it resolves after the waiting call is in the queue
     }
     for (const { limiter, waiting } of waits) {
       await holder.release(held);
@@ -56,16 +56,16 @@ describe.each(KINDS)('$name', (kind) => {
     await holder.release(held);
   });
 
-  test('a combination waits as its members do', async () => {
+  test('a combined limiter waits for its members', async () => {
     const [store, other] = [own.store(kind), own.store(kind)];
     const names = { jobs: uniqueName('cluster'), rate: uniqueName('cluster') };
-    const of = (store: Store) => {
+    const combinedOn = (store: Store) => {
       const place = { store, hashTag: 'combined' };
       const jobs = own.limiter({ policy, name: names.jobs, ...place });
       const rate = own.limiter({ policy: gcra({ limit: 9, period: '1h' }), name: names.rate, ...place });
       return own.open(new CombinedLimiter({ jobs, rate }));
     };
-    const [one, two] = [of(store), of(other)];
+    const [one, two] = [combinedOn(store), combinedOn(other)];
     const keys = { jobs: 'export', rate: 'ada' };
     const held = await one.acquire(keys);
     const waiting = two.acquire(keys);
@@ -76,7 +76,7 @@ describe.each(KINDS)('$name', (kind) => {
     await two.release(decision);
   });
 
-  test('the connection that listens is lost: another takes its place', async () => {
+  test('a lost subscriber connection is replaced', async () => {
     const holder = own.limiter({ policy, store: own.store(kind) });
     const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
     for (const key of ['a', 'b', 'c']) {
@@ -92,7 +92,7 @@ describe.each(KINDS)('$name', (kind) => {
     }
   });
 
-  test('the node is lost to which it listens: another takes its place', async () => {
+  test('a lost node with the subscriber connection is replaced by another', async () => {
     const holder = own.limiter({ policy, store: own.store(kind) });
     const waiter = own.limiter({ policy, name: holder.name, store: own.store(kind) });
     const first = await holder.acquire('first');

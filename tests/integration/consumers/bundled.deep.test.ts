@@ -10,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Prints why a store cannot connect, in a program that a bundler made one ES module of. */
+/** Prints why a store cannot connect, in a program bundled as one ES module. */
 async function whyNot(external: string[]): Promise<string> {
   const core = join(__dirname, '../../../packages/core/src/index.ts');
   const entry = join(folder, 'program.ts');
-  const outfile = join(__dirname, `bundled-${external.length}.mjs`); // beside node_modules, for what stays outside
+  const outfile = join(__dirname, `bundled-${external.length}.mjs`); // beside node_modules, for external packages
   await writeFile(
     entry,
     `import { redisStore } from ${JSON.stringify(core)};
@@ -41,12 +41,12 @@ async function whyNot(external: string[]): Promise<string> {
   }
 }
 
-test('a bundle that took in ioredis gets the cause and the remedy, not advice to install it', async () => {
+test('a bundle that contains ioredis gets an error with the cause and the remedy', async () => {
   const why = await whyNot([]);
   expect(why).toMatch(/cannot load the package ioredis: Dynamic require of "\w+" is not supported/);
   expect(why).toMatch(/In a bundle, leave ioredis outside \(external: \['ioredis'\]\)/);
 });
 
-test('a bundle that leaves ioredis outside connects', async () => {
+test('a bundle with ioredis as an external package connects', async () => {
   expect(await whyNot(['ioredis'])).toMatch(/ECONNREFUSED/);
 });

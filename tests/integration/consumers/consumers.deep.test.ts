@@ -51,7 +51,7 @@ test(
 );
 
 test.each(['ts-nodenext', 'ts-commonjs'])(
-  'TypeScript, %s: checked strictly with our declarations, and run',
+  'TypeScript checks %s strictly with our declarations, and it runs',
   async (project) => {
     await installed.tsc(project);
     await installed.node(['--enable-source-maps', 'out/main.js'], project);
@@ -59,8 +59,8 @@ test.each(['ts-nodenext', 'ts-commonjs'])(
   TIMEOUT,
 );
 
-/** Its type parameters changed places: with skipLibCheck: false, declarations that name it fail under the other versions of @types/node. */
-test('the declarations do not name the TracingChannel of Node', async () => {
+/** Versions of @types/node differ in the order of its type parameters, so declarations that use it would fail with skipLibCheck: false. */
+test('our declarations do not use the TracingChannel of Node', async () => {
   const packages = join(installed.folder, 'node_modules/@sluice');
   const files = await readdir(packages, { recursive: true });
   const declarations = files.filter((file) => file.endsWith('.d.ts'));
@@ -70,7 +70,7 @@ test('the declarations do not name the TracingChannel of Node', async () => {
 });
 
 test(
-  'TypeScript, ts-bundler: checked strictly with our declarations, bundled, minified and run',
+  'TypeScript checks ts-bundler strictly with our declarations, and it runs bundled and minified',
   async () => {
     await installed.tsc('ts-bundler');
     const folder = join(installed.folder, 'projects/ts-bundler');
@@ -99,7 +99,7 @@ test('the packed command starts', () =>
   installed.node(['node_modules/@sluice/cli/bin/sluice.mjs', 'completion', 'bash']));
 
 test(
-  'a release checks every package and says what would be published',
+  'a release checks every package and prints what it would publish',
   async () => {
     const { ok, output } = await installed.release();
     if (!ok) throw new Error(output);
@@ -119,7 +119,7 @@ test(
 test.each([
   ['an ES module', ['--input-type=module', '-e', "import '@sluice/otel'"]],
   ['a CommonJS module', ['-e', "require('@sluice/otel')"]],
-])('%s without @opentelemetry/api gets an error with its name', async (_, program) => {
+])('%s without @opentelemetry/api gets an error that names it', async (_, program) => {
   const api = join(installed.folder, 'node_modules/@opentelemetry');
   await rename(api, `${api}-hidden`);
   try {
@@ -131,7 +131,7 @@ test.each([
   }
 });
 
-test('a release with changes that have no version is refused', async () => {
+test('a release rejects changes without a version', async () => {
   const { ok, output } = await installed.releaseWith('late.md', ['--pack', 'tarballs']);
   expect(ok).toBe(false);
   expect(output).toContain('Changes without a version: late.md. Run npm run changeset version');

@@ -10,14 +10,14 @@ const modules = join(root, 'node_modules');
 const TYPES = ['@types/node', '@types/express', '@types/koa'];
 
 /**
- * The packages as users get them: built and packed from a copy of the sources, so that neither a build nor another test
- * run in this clone is in the way, and installed outside the workspace, where only what they declare can be found.
+ * The packages as users get them: built and packed from a copy of the sources, so that no other build or test run of this clone
+ * interferes, and installed outside the workspace, where they find only the packages that they declare.
  */
 export class Installation {
   private constructor(readonly folder: string) {}
 
   static async create(): Promise<Installation> {
-    // macOS: tmpdir() is itself a link, which tsc would see through.
+    // macOS: tmpdir() is itself a link, which tsc would resolve.
     const installation = new Installation(await realpath(await mkdtemp(join(tmpdir(), 'sluice-consumers-'))));
     await installation.#copyWorkspace();
     await installation.node([join(installation.#workspace, 'scripts/build.mjs')]);
@@ -32,7 +32,7 @@ export class Installation {
     return rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Runs Node in a project, or in the installation's folder. @throws Error with all that it printed when it fails */
+  /** Runs Node in a project, or in the installation's folder. @throws Error with its output if it fails */
   async node(args: readonly string[], project?: string): Promise<void> {
     const { ok, output } = await run(process.execPath, args, { cwd: this.#folderOf(project) });
     if (!ok) throw new Error(`node ${args.join(' ')} failed:\n${output}`);
@@ -43,7 +43,7 @@ export class Installation {
     return run(process.execPath, ['scripts/release.mjs', ...args], { cwd: this.#workspace });
   }
 
-  /** The same with a change that has no version yet. */
+  /** `npm run release` with a change that has no version yet. */
   async releaseWith(change: string, args: readonly string[]): Promise<{ ok: boolean; output: string }> {
     const file = join(this.#workspace, '.changeset', change);
     await writeFile(file, '---\n"@sluice/core": patch\n---\nA change.\n');
@@ -55,8 +55,8 @@ export class Installation {
   }
 
   /**
-   * Type-checks and compiles a project as its tsconfig.json says: its code and our declarations. Those of others are read
-   * too, but their errors are not ours to mend. @throws Error with the errors
+   * Type-checks and compiles a project by its tsconfig.json: its code and our declarations. Errors in declarations of others are
+   * ignored. @throws Error with the errors
    */
   async tsc(project: string): Promise<void> {
     const tsc = [join(modules, 'typescript/bin/tsc'), '--pretty', 'false', '-p', '.'];
@@ -95,7 +95,7 @@ export class Installation {
     }
   }
 
-  /** What `npm install <tarballs>` would do, without the network: the rest is linked from our own node_modules. */
+  /** Like `npm install <tarballs>`, but without the network: other packages are links to our own node_modules. */
   async #install(tarballs: string): Promise<void> {
     const target = join(this.folder, 'node_modules');
     const others = new Set(TYPES);

@@ -16,7 +16,7 @@ import {
   UseInterceptor,
 } from 'routing-controllers';
 
-/** Which handlers ran, in their order. */
+/** The handlers that ran, in order. */
 export const runs: string[] = [];
 
 class Envelope implements InterceptorInterface {
@@ -110,7 +110,7 @@ export class BelowClass {
   }
 }
 
-/** Knows nothing of HTTP: it is called by a handler. */
+/** A service without HTTP: a handler calls it. */
 class Mail {
   @CountLimit({ period: 60, limitType: 'IP' })
   async byAddress() {

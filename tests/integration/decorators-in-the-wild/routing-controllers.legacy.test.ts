@@ -36,7 +36,7 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
   });
 
   test.each(['above', 'below'])(
-    'a limit %s @Get: the route is found, and a denial is a 429',
+    'a limit %s @Get keeps the route and answers a denial with a 429',
     async (place) => {
       await client.get(`/orders/${place}?page=3`).expect(200, { page: 3 });
       await client
@@ -48,7 +48,7 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
     },
   );
 
-  test('keys find the parameters that the framework injects; other errors stay what they are', async () => {
+  test('keys find injected parameters, and other errors pass unchanged', async () => {
     await client.get('/orders/number/1').expect(200, { id: 1 });
     await client.get('/orders/number/2').expect(200, { id: 2 });
     await client.get('/orders/number/1').expect(429);
@@ -56,13 +56,13 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
     await client.get('/orders/number/404').expect(429);
   });
 
-  test('several limits on a handler', async () => {
+  test('all limits on a handler apply', async () => {
     await client.delete('/orders/code/138').expect(200, { phone: '138' });
     await client.delete('/orders/code/138').expect(429);
     await client.delete('/orders/code/139').expect(200);
   });
 
-  test('bodies are made and validated before a permit is taken, interceptors run behind', async () => {
+  test('bodies are created and validated before the limit, and interceptors run after it', async () => {
     const letter = (to: string) => client.post('/orders/letters').send({ to });
     await letter('nobody').expect(400);
     await letter('ann@example.com').expect(200, { data: { to: 'ann@example.com' } });
@@ -74,7 +74,7 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
   test.each([
     ['above-class', 'own'],
     ['below-class', 'other'],
-  ])('a limit of the class, %s, is one of each method', async (path, other) => {
+  ])('a limit of the class, %s, limits each method by itself', async (path, other) => {
     await client.get(`/${path}/list`).expect(200, { list: true });
     await client.get(`/${path}/list`).expect(200);
     await client
@@ -84,13 +84,13 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
     await client.get(`/${path}/${other}`).expect(200, { [other]: true });
   });
 
-  test('a method with a limit of its own, and those that are left out', async () => {
+  test('a method can have its own limit, or skip the limit of the class', async () => {
     await client.get('/above-class/own').expect(200);
     await client.get('/above-class/own').expect(429);
     for (let i = 0; i < 4; i++) await client.get('/above-class/health').expect(200, { health: 'up' });
   });
 
-  test('a service that a handler calls knows the address, the user and the body', async () => {
+  test('a service that a handler calls can use the address, the user and the body', async () => {
     const mail = (method: string, user: string, to: string) =>
       client.post(`/mail/${method}`).set('x-user', user).send({ to });
     await mail('byAddress', 'ann', 'x').expect(200, { sent: 'byAddress' });
@@ -105,7 +105,7 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
   });
 });
 
-test("routing-controllers' own handling of errors knows no status but httpCode, and no headers", async () => {
+test('the default error handler of routing-controllers uses only httpCode, and no headers', async () => {
   const client = await start(createExpressServer({ controllers, middlewares: [None] }));
   await client.get('/orders/above?page=1').expect(200);
   const { headers } = await client.get('/orders/above?page=1').expect(500);

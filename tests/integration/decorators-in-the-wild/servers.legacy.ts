@@ -16,7 +16,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: each framework has its own requests
 type Handler = (request: any, response: any, next: any) => any;
 
-/** What the README tells users of routing-controllers to write. */
+/** The error handler that the README gives for routing-controllers. */
 @Middleware({ type: 'after' })
 export class Errors implements ExpressErrorMiddlewareInterface {
   error(...[error, _request, response]: Parameters<ExpressErrorMiddlewareInterface['error']>) {
@@ -26,7 +26,7 @@ export class Errors implements ExpressErrorMiddlewareInterface {
   }
 }
 
-/** Who is signed in is what a header says. */
+/** A header names the user who is signed in. */
 const signIn: Handler = (request, _response, next) => {
   const id = request.headers['x-user'];
   if (id !== undefined) request.user = { id };
@@ -44,7 +44,7 @@ async function koaErrors(context: Context, next: Next) {
   }
 }
 
-/** Without any given, routing-controllers takes all middleware classes that the process has decorated. */
+/** Without this option, routing-controllers uses all decorated middleware classes of the process. */
 export class None {}
 
 export type Listener = Server | Parameters<typeof import('supertest')>[0];

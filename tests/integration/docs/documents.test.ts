@@ -17,11 +17,11 @@ const blocks = documents.flatMap((file) =>
 );
 const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pid}` };
 
-/** What blocks leave open, like programs that do not end. */
+/** Resources that blocks leave open, as programs do that do not end. */
 const stores: core.RedisStore[] = [];
 const clients: Redis[] = [];
 const subscriptions: (() => void)[] = [];
-/** Generous: what is tested is not how fast a busy machine connects. */
+/** Generous, because a busy machine connects slowly. */
 const deadline = '10s';
 const packages: Record<string, object> = {
   ioredis: {
@@ -75,7 +75,7 @@ const packages: Record<string, object> = {
 };
 const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;
 
-/** The servers that a block started: on a free port, whatever the text says. */
+/** The servers that a block started, on free ports instead of the ports in the text. */
 const started: Server[] = [];
 const listen = Server.prototype.listen;
 const listeners = process.listeners('SIGTERM');
@@ -107,7 +107,7 @@ afterEach(async () => {
   if (counts) await forgetCounts();
 });
 
-test.each(blocks)('%s runs and logs what it says', async (_, block) => {
+test.each(blocks)('%s runs and logs the values of its comments', async (_, block) => {
   expect(await runBlock(block, load, replace)).toEqual(expectedLogs(block));
 });
 

@@ -25,11 +25,11 @@ export function blockTagged(file: string, tag: string): string {
   return blocks[0]!.slice(0, blocks[0]!.indexOf('\n```'));
 }
 
-/** What the comments behind `console.log(…);` say will be logged, as Node would show each value. */
+/** The values in comments after `console.log(…);`, as Node would print each. */
 export const expectedLogs = ({ source }: Block): string[] =>
   [...source.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, values]) => values!);
 
-/** @returns what the block logged. Other parameters: as in `evaluateBlock` */
+/** @returns the logged values. Other parameters: as in `evaluateBlock` */
 export const runBlock = async (
   block: Block,
   load: NodeJS.Require,
@@ -38,8 +38,8 @@ export const runBlock = async (
 
 /**
  * Runs a block as a module of its own.
- * @param load the caller's `require`, so that our packages are found as its own are
- * @param replace what the text has for readers, and what the test has instead
+ * @param load the caller's `require`, which resolves our packages
+ * @param replace texts of the block, and their replacements in the test
  * @param names constants of the block to return
  */
 export async function evaluateBlock(
@@ -50,7 +50,7 @@ export async function evaluateBlock(
 ): Promise<{ logged: string[]; values: Record<string, unknown> }> {
   let text = source;
   for (const [from, to] of Object.entries(replace)) text = text.replaceAll(from, to);
-  // A module that CommonJS can hold has no top-level await: its body becomes a function.
+  // CommonJS has no top-level await, so the body becomes a function.
   const imports = text.match(/^import .*$/gm)?.join('\n') ?? '';
   const body = text.replace(/^import .*$/gm, '');
   const { code } = transformSync(

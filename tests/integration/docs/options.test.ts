@@ -6,7 +6,7 @@ import { frameworks } from '../../contracts/adapters/on-each-framework.js';
 type Shared = RequestLimitOptions<never>;
 
 type Missing = Exclude<keyof Shared, (typeof REQUEST_LIMIT_OPTIONS)[number]>;
-/** An option that the type has, and the names that are accepted have not: then this does not compile. */
+/** Does not compile if the type has an option that is not among the accepted names. */
 const complete: [Missing] extends [never] ? true : Missing = true;
 
 const page = readFileSync(resolve(__dirname, '../../../docs/options.md'), 'utf8');
@@ -16,13 +16,13 @@ const documented = (text: string) =>
     names!.split(', ').map((name) => name.replaceAll('`', '')),
   );
 
-test('the tables name every option that all adapters share, and no other', () => {
+test('the tables name exactly the options that all adapters share', () => {
   expect(complete).toBe(true);
   expect(documented(shared).sort()).toEqual([...REQUEST_LIMIT_OPTIONS].sort());
 });
 
 test.each(frameworks.map(({ name, ownOptions }) => [name, ownOptions] as const))(
-  'the table of %s names every option that only it has',
+  'the table of %s names every option of its own',
   (name, options) => {
     const section = sections.find((text) => name.startsWith(/\w+/.exec(text)![0]))!;
     expect(documented(section).sort()).toEqual(Object.keys(options).sort());

@@ -9,7 +9,7 @@ import { run } from '../../support/run.js';
 const root = resolve(__dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('the pictures and tables are those of the limiters as they are: else npm run pictures', async () => {
+test('the pictures and tables show the present limiters: otherwise run npm run pictures', async () => {
   const files = await generated(root);
   expect([...files.keys()]).toEqual([
     ...subjects.map(({ name }) => `docs/pictures/${name}.svg`),
@@ -29,7 +29,7 @@ test.each(subjects)('$name admits no more than its picture promises', async (sub
   });
 });
 
-test.each(subjects)('the picture of $name is small, and shown by the page', ({ name }) => {
+test.each(subjects)('the page shows the picture of $name, which is small', ({ name }) => {
   const picture = read(`docs/pictures/${name}.svg`);
   expect(Buffer.byteLength(picture)).toBeLessThanOrEqual(8 * 1024);
   expect(read(PAGE)).toMatch(new RegExp(`!\\[${name}: .*\\]\\(pictures/${name}\\.svg\\)`));
@@ -40,7 +40,7 @@ test('the busiest window is half open', () => {
   expect(busiest([0, 10, 20], 10)).toEqual({ count: 1, end: 0 });
 });
 
-test('a picture in the terminal', async () => {
+test('prints a picture in the terminal', async () => {
   const text = await shown('slidingLog');
   expect(text.split('\n')[2]).toBe(
     'passed ▂                 █▆▂                 ▂▂▂▂▂▂▂▂                █▅▂',
@@ -49,24 +49,24 @@ test('a picture in the terminal', async () => {
   await expect(shown('bucket')).rejects.toThrow('--show takes all or one of fixedWindow, slidingWindow');
 });
 
-test('the memory of a key is what the page says: else npm run pictures -- --memory', async () => {
+test('a key uses the memory on the page: otherwise run npm run pictures -- --memory', async () => {
   const script = join(root, 'scripts/pictures.mjs');
   const { ok, output } = await run(process.execPath, [script, '--memory', '--print'], {
     env: { REDIS_URL: redisUrl() },
   });
   expect({ ok, output }).toMatchObject({ ok: true });
   const measured = figures(output);
-  const told = figures(section(read(PAGE), 'memory'));
-  expect([...measured.keys()]).toEqual([...told.keys()]);
+  const documented = figures(section(read(PAGE), 'memory'));
+  expect([...measured.keys()]).toEqual([...documented.keys()]);
   const wrong = [...measured].filter(([policy, bytes]) =>
-    bytes.some((value, i) => !near(value, told.get(policy)![i]!, i === 2 ? 0.35 : 0.2)),
+    bytes.some((value, i) => !near(value, documented.get(policy)![i]!, i === 2 ? 0.35 : 0.2)),
   );
   expect({ wrong, output }).toEqual({ wrong: [], output });
 }, 120_000);
 
 /** Redis versions and allocators differ by a few bytes; heaps of Node versions by more. */
-const near = (measured: number, told: number, tolerance: number): boolean =>
-  Math.abs(measured - told) <= Math.max(32, told * tolerance);
+const near = (measured: number, documented: number, tolerance: number): boolean =>
+  Math.abs(measured - documented) <= Math.max(32, documented * tolerance);
 
 /** The rows of a table: the first cell, and the numbers after it. */
 const figures = (text: string): Map<string, number[]> =>

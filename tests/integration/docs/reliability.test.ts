@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { section } from '../../../scripts/sections.js';
 
-test('the page has what was measured of each group, in the time that is promised', () => {
+test('the page has measurements of each group within the promised time', () => {
   const page = readFileSync(join(__dirname, '../../../docs/reliability.md'), 'utf8');
   const rows = section(page, 'faults')
     .split('\n')

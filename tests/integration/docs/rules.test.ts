@@ -6,7 +6,7 @@ const root = resolve(__dirname, '../../..');
 const page = readFileSync(resolve(root, 'docs/rules.md'), 'utf8');
 const documents = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
 
-test.each(documents)('a document of the page is accepted, and its tests pass: %#', async (text) => {
+test.each(documents)('a document of the page is valid, and its tests pass: %#', async (text) => {
   const set = parseRules(text);
   expect((await runTests(set)).failed).toEqual([]);
 });

@@ -32,13 +32,13 @@ async function fileFor(runner: string, format: 'esm' | 'cjs', name: string): Pro
   return outfile;
 }
 
-test('node:test runs its block', async () => {
+test('node:test runs the block for it', async () => {
   const file = await fileFor('node:test', 'cjs', 'node.test.cjs');
   const { ok, output } = await run(process.execPath, ['--test', file], { cwd: folder });
   expect([ok, output]).toEqual([true, expect.stringMatching(/pass 1\n[\s\S]*fail 0/)]);
 });
 
-test('Jest runs its block', async () => {
+test('Jest runs the block for it', async () => {
   await fileFor('jest', 'cjs', 'block.test.cjs');
   await writeFile(
     join(folder, 'jest.config.json'),
@@ -49,7 +49,7 @@ test('Jest runs its block', async () => {
   expect([ok, output]).toEqual([true, expect.stringContaining('1 passed, 1 total')]);
 });
 
-test('Vitest runs its block', async () => {
+test('Vitest runs the block for it', async () => {
   const installed = await run('npm', ['install', '--no-save', '--prefix', folder, VITEST], { cwd: folder });
   expect(installed).toMatchObject({ ok: true });
   const file = await fileFor('vitest', 'esm', 'block.test.mjs');

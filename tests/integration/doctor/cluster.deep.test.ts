@@ -22,7 +22,7 @@ afterAll(() => cluster.stop());
 const WRITES =
   /^(?:set|del|eval|evalsha|publish|flush|keys|config\|set|script\|(?:load|flush)|cluster\|(?!info|nodes|slots))/;
 
-test('each node of a whole cluster is looked at, by reads only', async () => {
+test('checks each node of a healthy cluster, and sends only reads', async () => {
   for (const { ask } of nodes()) await ask('CONFIG', 'RESETSTAT');
   const findings = await findingsAt(seed());
   expect(findings.filter(({ level }) => level === 'error' || level === 'warning').map(lineOf)).toEqual([]);
@@ -42,7 +42,7 @@ test('each node of a whole cluster is looked at, by reads only', async () => {
   }
 });
 
-test('sluice --cluster doctor', async () => {
+test('sluice --cluster doctor checks all nodes', async () => {
   const { code, values } = await sluice([
     '--cluster',
     nameOf(cluster.nodes[0]!),
@@ -55,13 +55,13 @@ test('sluice --cluster doctor', async () => {
   expect(values()).toContainEqual(expect.objectContaining({ what: '6 servers answered' }));
 });
 
-test('the address of one node', async () => {
+test('reports the address of a single node of a cluster', async () => {
   expect(await linesOf('cluster-by-address', `redis://127.0.0.1:${cluster.nodes[0]!.port}`)).toEqual([
     `error cluster-by-address: ${nameOf(cluster.nodes[0]!)} is a node of a cluster`,
   ]);
 });
 
-test('a user with the rights of operations.md', async () => {
+test('finds no error with the rights of operations.md', async () => {
   // A replica is listed once it has received something.
   for (const { ask } of cluster.nodes) await ask('FLUSHALL');
   await eventually(async () => {
@@ -79,7 +79,7 @@ test('a user with the rights of operations.md', async () => {
   expect((await linesOf('rights', { ...seed() }, { user: 'sluice' })).length).toBe(6);
 });
 
-test('a slot that moves', async () => {
+test('reports a moving slot', async () => {
   const [from, to] = cluster.nodes as [ClusterNode, ClusterNode];
   await from.ask('CLUSTER', 'SETSLOT', 5, 'MIGRATING', to.id);
   expect(await linesOf('slots-moving', seed())).toEqual([
@@ -88,9 +88,9 @@ test('a slot that moves', async () => {
   await from.ask('CLUSTER', 'SETSLOT', 5, 'STABLE');
 });
 
-test('nodes that disagree', async () => {
+test('reports nodes that disagree about slots', async () => {
   const [owner, other, forgetful] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
-  await owner.freeze(); // otherwise it tells again what it serves
+  await owner.freeze(); // otherwise it announces its slots again
   await forgetful.ask('CLUSTER', 'DELSLOTS', 7);
   const address = { host: '127.0.0.1', port: other.port };
   const lines = await linesOf('nodes-disagree', { cluster: [address] }, { timeout: 300 });
@@ -99,7 +99,7 @@ test('nodes that disagree', async () => {
   await cluster.whole();
 });
 
-test('a shard without a replica, and a lost one', async () => {
+test('reports a lost shard and a lost replica', async () => {
   const { replicas } = cluster;
   await replicas[1]!.kill();
   const lost = cluster.nodes[1]!;

@@ -15,11 +15,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A busy machine is no finding here. */
+/** So generous that a busy machine causes no finding. */
 const doctor = (url: string, ...more: string[]) =>
   sluice(['--redis', url, '--deadline', '10s', 'doctor', '--limiter-deadline', '1m', ...more]);
 
-test('0 with notes, 1 with warnings, 2 with errors; a finding a line with --json', async () => {
+test('exits with 0, 1 or 2 for notes, warnings or errors; --json prints a finding per line', async () => {
   const fine = await doctor(server.url);
   expect(fine).toMatchObject({ code: 0, stderr: '' });
   expect(fine.stdout).toMatch(/^note append-only-off\n/m);

@@ -2,7 +2,7 @@ import { examine } from '../../../packages/cli/src/doctor/examine.js';
 import type { Finding } from '../../../packages/cli/src/doctor/finding.js';
 import type { Connection, DoctorOptions } from '../../../packages/cli/src/doctor/settings.js';
 
-/** Of a busy machine, whose round trips and clocks are not what the test is about. */
+/** Findings that a busy machine causes, and that these tests ignore. */
 const PATIENT: DoctorOptions = { deadline: 60_000, timeout: 10_000 };
 
 export const findingsAt = (

@@ -9,7 +9,7 @@ import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { testClient } from '../../support/redis/test-client.js';
 import { findingsAt, lineOf, linesOf } from './findings.js';
 
-// Each finding about one server, made on a real one.
+// Causes each finding about one server on a real one.
 
 let server: RedisServer;
 let admin: Redis;
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('a server as it should be has notes only, and each check says what it saw', async () => {
+test('reports only notes for a healthy server, and the result of each check', async () => {
   await set('maxmemory', '100mb');
   const store = redisStore(server.url);
   await store.connect();
@@ -69,7 +69,7 @@ test('a server as it should be has notes only, and each check says what it saw',
       });
 });
 
-test('eviction', async () => {
+test('reports an eviction policy, and evicted keys', async () => {
   await set('maxmemory-policy', 'allkeys-lru');
   expect(await linesOf('eviction-policy-unbounded', server.url)).toEqual([
     'note eviction-policy-unbounded: maxmemory-policy is allkeys-lru, and maxmemory is 0',
@@ -94,7 +94,7 @@ test.each([
   ['note memory-unbounded', 0],
   ['warning memory-low', 0.9],
   ['error memory-low', 0.99],
-])('%s', async (start, share) => {
+])('reports %s', async (start, share) => {
   const used = Number(await field('used_memory'));
   await set('maxmemory', share === 0 ? 0 : Math.round((used + 300_000) / share));
   await ask('SET', 'k', 'x'.repeat(260_000));
@@ -102,7 +102,7 @@ test.each([
   expect(await linesOf(id!, server.url)).toEqual([expect.stringMatching(start)]);
 });
 
-test('append-only file', async () => {
+test('reports a slow append-only file, or none', async () => {
   expect(await linesOf('append-only-off', server.url)).toHaveLength(1);
   await set('appendonly', 'yes');
   expect(await linesOf('persistence', server.url)).toEqual([
@@ -116,7 +116,7 @@ test('append-only file', async () => {
   await set('appendonly', 'no');
 });
 
-test('saving failed', async () => {
+test('reports that saving to disk failed', async () => {
   const [, folder] = (await ask('CONFIG', 'GET', 'dir')) as string[];
   const inTheWay = join(folder!, 'dump.rdb');
   const saved = async (status: string) => {
@@ -132,14 +132,14 @@ test('saving failed', async () => {
   await saved('ok');
 });
 
-test('a number of replicas that nobody meets', async () => {
+test('reports fewer replicas than min-replicas-to-write', async () => {
   await set('min-replicas-to-write', 2);
   expect(await linesOf('min-replicas-unmet', server.url)).toEqual([
     'error min-replicas-unmet: min-replicas-to-write is 2, and 0 are connected',
   ]);
 });
 
-test('connections', async () => {
+test('reports many connections, and refused ones', async () => {
   await set('maxclients', 2); // one is ours
   const findings = (await findingsAt(server.url)).map(lineOf);
   expect(findings).toContain('warning connections-many: 2 of 2 connections');
@@ -153,7 +153,7 @@ test('connections', async () => {
   ]);
 });
 
-test('errors that limiters met', async () => {
+test('reports counted errors', async () => {
   await set('maxmemory', 1);
   await expect(ask('SET', 'k', 'v')).rejects.toThrow('OOM');
   expect(await linesOf('errors-counted', server.url)).toEqual([
@@ -161,7 +161,7 @@ test('errors that limiters met', async () => {
   ]);
 });
 
-test('slow scripts', async () => {
+test('reports slow scripts', async () => {
   const sha = String(await ask('SCRIPT', 'LOAD', 'for i = 1, 3000000 do end'));
   await ask('EVALSHA', sha, 0);
   expect(await linesOf('scripts-slow', server.url)).toEqual([
@@ -169,7 +169,7 @@ test('slow scripts', async () => {
   ]);
 });
 
-test('scripts in the cache', async () => {
+test('reports a script that is not cached, and many cached scripts', async () => {
   await ask('SCRIPT', 'FLUSH');
   expect(await linesOf('script-not-cached', server.url)).toHaveLength(1);
   const pipeline = admin.pipeline();
@@ -181,7 +181,7 @@ test('scripts in the cache', async () => {
   await ask('SCRIPT', 'FLUSH');
 });
 
-test('layouts', async () => {
+test('reports keys of other layouts, and foreign keys', async () => {
   for (const key of [
     'sluice:v1:tb:login:{ann}',
     'sluice:v2:tb:login:{ann}',
@@ -203,7 +203,7 @@ test('layouts', async () => {
   ]);
 });
 
-test('what processes have published', async () => {
+test('reports mixed versions and key prefixes of processes', async () => {
   const store = redisStore(server.url);
   const other = redisStore(server.url);
   const text = (version: string, keyPrefix: string) => {
@@ -223,7 +223,7 @@ test('what processes have published', async () => {
   expect(findings).toContain('note prefix-other: There are limiters with the keyPrefix shop');
 });
 
-test('rules that some processes do not run', async () => {
+test('reports rules that some processes do not run', async () => {
   const stores = [redisStore(server.url), redisStore(server.url)];
   const publish = (i: number, version: number, problem?: string) => {
     const rules = [{ name: 'rules', source: 'limits.yaml', version, fingerprint: `f${version}`, problem }];
@@ -245,7 +245,7 @@ test('rules that some processes do not run', async () => {
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('of many keys it looks at some, unless all are asked for', async () => {
+test('scans a sample of many keys, and all keys with `scan`', async () => {
   await ask('DEBUG', 'POPULATE', 60_000, 'sluice:v2:tb:many', 1);
   await ask('CONFIG', 'RESETSTAT');
   expect(await linesOf('layouts', server.url)).toEqual([expect.stringMatching(/of the first 20000 or so/)]);
@@ -255,14 +255,14 @@ test('of many keys it looks at some, unless all are asked for', async () => {
   ]);
 });
 
-test('a database that cannot be selected', async () => {
+test('reports a database that it cannot select', async () => {
   expect(await linesOf('database', `${server.url}/3`)).toEqual(['ok database: database 3']);
   expect(await linesOf('database-refused', `${server.url}/99`)).toEqual([
     expect.stringMatching(/^error database-refused: .* refuses SELECT 99: ERR DB index is out of range/),
   ]);
 });
 
-test('no server, a wrong password, a user that does not exist', async () => {
+test('reports an unreachable server, a wrong password and an unknown user', async () => {
   const port = await freePort();
   expect(await linesOf('unreachable', `redis://127.0.0.1:${port}`)).toEqual([
     expect.stringMatching(/^error unreachable: .* does not answer: .*ECONNREFUSED/),
@@ -279,14 +279,14 @@ test('no server, a wrong password, a user that does not exist', async () => {
 test.each([
   ['no answer to INFO within 50 ms', { timeout: 50 }],
   ['the time is over', { timeout: 60_000, total: 50 }],
-])('a server that does not answer: %s', async (reason, options) => {
+])('reports a server that does not answer: %s', async (reason, options) => {
   const proxy = await TcpProxy.start(server.port);
   proxy.blackhole();
   const lines = await linesOf('unreachable', proxy.url, options).finally(() => proxy.close());
   expect(lines).toEqual([expect.stringMatching(`^error unreachable: .* does not answer: ${reason}$`)]);
 });
 
-test('a script that does not end', async () => {
+test('reports a server that is busy with a script', async () => {
   await set('busy-reply-threshold', 1);
   const busy = testClient(server.url);
   const killed = busy.call('EVAL', 'while true do end', 0).catch((error: Error) => error.message);
@@ -298,7 +298,7 @@ test('a script that does not end', async () => {
   expect(lines).toEqual([expect.stringMatching(/^error unreachable: .* does not answer: BUSY/)]);
 });
 
-test('round trips', async () => {
+test('reports round trips that are longer than the deadline', async () => {
   const proxy = await TcpProxy.start(server.port);
   proxy.delay(30);
   const lines = await linesOf('round-trip-slow', proxy.url, { deadline: 20 }).finally(() => proxy.close());
@@ -310,7 +310,7 @@ test('round trips', async () => {
   await proxy.close();
 });
 
-test('a server of one kind, reached as another', async () => {
+test('reports a server that is not the given kind', async () => {
   const cluster = [{ host: '127.0.0.1', port: server.port }];
   expect(await linesOf('not-a-cluster', { cluster })).toEqual([
     expect.stringMatching(/^error not-a-cluster: .* is not part of a cluster$/),

@@ -6,7 +6,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { type RewritingProxy, startRewritingProxy } from '../../support/redis/rewriting-proxy.js';
 import { findingsAt, lineOf, linesOf } from './findings.js';
 
-// What no server here says: a proxy changes the replies of a real one.
+// Replies that no server here sends: a proxy changes the replies of a real server.
 
 let server: RedisServer;
 const started: RewritingProxy[] = [];
@@ -44,7 +44,7 @@ test.each([
   expect(await linesOf(id!, await through(rewrite))).toEqual([line]);
 });
 
-test('services', async () => {
+test('recognizes managed services', async () => {
   const url = await through((text) => text.replace(/^os:.*$/m, 'os:Amazon ElastiCache'));
   expect(await linesOf('managed-service', url)).toEqual([
     expect.stringMatching('^note managed-service: This is ElastiCache: the eviction policy is volatile-lru'),
@@ -63,14 +63,14 @@ test('services', async () => {
   for (const [host, name] of Object.entries(hosts)) expect(serviceOf(host, nothing)?.name).toBe(name);
 });
 
-test('fields that a server does not report', async () => {
+test('reports fields that a server lacks', async () => {
   const url = await through((text) => text.replace(/^(?:evicted_keys|maxmemory_policy):.*\r\n/gm, ''));
   const findings = (await findingsAt(url)).map(lineOf);
   expect(findings).toContain('note not-reported: INFO of this server lacks maxmemory_policy, evicted_keys');
   expect(findings.join('\n')).not.toContain('ok eviction');
 });
 
-test('a machine without memory, and evicted scripts', async () => {
+test('reports a machine without free memory, and evicted scripts', async () => {
   const full = await through((text) =>
     text.replace(/^total_system_memory:\d+/m, 'total_system_memory:1000000'),
   );
@@ -95,13 +95,13 @@ test.each([
   expect(await linesOf('clock-off', await through(seconds(change)))).toEqual([expect.stringMatching(line)]);
 });
 
-test('a clock that nobody has set', async () => {
+test('reports a clock that was never set', async () => {
   expect(await linesOf('clock-unset', await through(seconds(() => 86_400)))).toEqual([
     expect.stringMatching(/^error clock-unset: The clock of .* shows 1970-01-02T/),
   ]);
 });
 
-test('an address that leads to several servers', async () => {
+test('reports an address that leads to several servers', async () => {
   const other = await startRedis();
   const url = await through(undefined, [server.port, other.port]);
   const lines = await linesOf('servers-behind-address', url).finally(() => other.stop());
@@ -110,7 +110,7 @@ test('an address that leads to several servers', async () => {
   ]);
 });
 
-test('a cluster of one node with a hole, and one that is reached by its address', async () => {
+test('reports uncovered slots of a cluster of one node', async () => {
   const node = await startRedis({ args: ['--cluster-enabled', 'yes'] });
   const admin = new Redis(node.url);
   const cluster = [node.url];

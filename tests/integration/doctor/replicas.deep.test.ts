@@ -30,7 +30,7 @@ const online = () => eventually(async () => /slave0:.*state=online/.test(await a
 const followed = () =>
   eventually(async () => /master_link_status:up/.test(await ofReplica.info('replication')));
 
-test('a primary and its replica are both looked at', async () => {
+test('checks a primary and its replica', async () => {
   await online();
   const findings = await findingsAt(primary.url);
   expect(findings.filter(({ id }) => id === 'server').map(({ node }) => node)).toEqual([
@@ -47,7 +47,7 @@ test('a primary and its replica are both looked at', async () => {
   );
 });
 
-test('numbers of replicas', async () => {
+test('reports the number of replicas and the permitted lag', async () => {
   await admin.config('SET', 'min-replicas-to-write', 1);
   // The primary counts good replicas once a second.
   await eventually(async () => /min_slaves_good_slaves:1/.test(await admin.info('replication')));
@@ -61,13 +61,13 @@ test('numbers of replicas', async () => {
   await admin.config('SET', 'min-replicas-to-write', 0);
 });
 
-test('the address of a replica', async () => {
+test('reports the address of a replica', async () => {
   expect(await linesOf('primary-is-replica', replica.url)).toEqual([
     expect.stringMatching(/^error primary-is-replica: .* is a replica of 127.0.0.1:\d+$/),
   ]);
 });
 
-test('a replica whose clock differs', async () => {
+test('reports a replica whose clock differs', async () => {
   const late = (text: string) => (/^\d{10}$/.test(text) ? String(Number(text) - 30) : text);
   const proxy = await startRewritingProxy(replica.port, late);
   const natMap = { [`127.0.0.1:${replica.port}`]: { host: '127.0.0.1', port: proxy.port } };
@@ -81,7 +81,7 @@ test('a replica whose clock differs', async () => {
   );
 });
 
-test('a replica that lags, cannot be reached, and has lost its primary', async () => {
+test('reports a replica that lags, is unreachable or has lost its primary', async () => {
   await replica.freeze();
   await admin.set('k', 'x'.repeat(1_100_000));
   const findings = await findingsAt(primary.url, { timeout: 200 });
@@ -109,7 +109,7 @@ test('a replica that lags, cannot be reached, and has lost its primary', async (
   await followed();
 });
 
-test('a replica that gets its data', async () => {
+test('reports a replica that still loads its data', async () => {
   // The primary waits for further replicas before it sends.
   await admin.config('SET', 'repl-diskless-sync-delay', 60);
   await ofReplica.call('REPLICAOF', 'NO', 'ONE');

@@ -15,7 +15,7 @@ const ask = (command: string, ...args: string[]) => admin.call(command, ...args)
 beforeAll(async () => {
   server = await startRedis();
   admin = new Redis(server.url);
-  // A process that has published nothing that can be read.
+  // A process that has published nothing readable.
   await admin.zadd('sluice:v2:fleet:definitions:{index}', Date.now(), 'a');
   await admin.set('sluice:v2:fleet:definitions:{a}', '{}');
 });
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const isCommand = (rule: string) => rule.startsWith('+');
 
-test('the commands are those of docs/operations.md', () => {
+test('checks the commands of docs/operations.md', () => {
   const rules = (inCluster: boolean) =>
     SENT_COMMANDS.filter((command) => (command.inCluster === true) === inCluster).map(({ rule }) => rule);
   expect(rules(false).sort()).toEqual(RULES.filter(isCommand).sort());
@@ -35,7 +35,7 @@ test('the commands are those of docs/operations.md', () => {
   expect(dispensable.sort()).toEqual([...DISPENSABLE].sort());
 });
 
-test('the scripts are all of core', () => {
+test('checks all scripts of core', () => {
   const names = readdirSync(join(root, 'packages/core/src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.script.ts'))
     .map((file) => /name: '(.*?)'/.exec(readFileSync(join(root, 'packages/core/src', file), 'utf8'))![1]);
@@ -48,7 +48,7 @@ const rightsOf = async (rules: readonly string[], prefix = 'sluice') => {
   return findings.filter(({ id }) => /^rights?/.test(id));
 };
 
-test('a user with the rights of the page has them all, and lacks each that is taken away', async () => {
+test('reports each missing right of the page, and none for a user with all', async () => {
   expect((await rightsOf(RULES)).map(lineOf)).toEqual([
     `ok rights: 'sluice' may run all ${RULES.filter(isCommand).length} commands`,
   ]);
@@ -76,7 +76,7 @@ test('a user with the rights of the page has them all, and lacks each that is ta
   ]);
 });
 
-test('a user without rights: each is named, nothing is said to be well, and nothing is an error', async () => {
+test('notes each check that a user without rights cannot run, without errors', async () => {
   await setUser(ask, RULES);
   const findings = await findingsAt(asUser(server.url));
   const notSeen = findings.filter(({ id }) => id === 'not-permitted');
@@ -103,7 +103,7 @@ test('a user without rights: each is named, nothing is said to be well, and noth
 
 const page = () => readFileSync(join(root, 'docs/doctor.md'), 'utf8');
 
-test('a user with the line of docs/doctor.md sees everything', async () => {
+test('runs every check with the rights of docs/doctor.md', async () => {
   const rules = /^user doctor on >\S+ (.*)$/m.exec(page())![1]!.split(' ');
   await setUser(ask, rules);
   const findings = await findingsAt(asUser(server.url), { user: 'sluice' });
@@ -118,7 +118,7 @@ test('a user with the line of docs/doctor.md sees everything', async () => {
   }
 });
 
-test('a server that has renamed commands', async () => {
+test('reports renamed commands', async () => {
   const renamed = ['CONFIG', 'EVALSHA'].flatMap((command) => ['--rename-command', command, '']);
   const other = await startRedis({ args: [...renamed, '--appendonly', 'yes'] });
   const findings = await findingsAt(other.url);
@@ -129,7 +129,7 @@ test('a server that has renamed commands', async () => {
   ]);
 });
 
-test('only reads are sent', async () => {
+test('sends only reads', async () => {
   await admin.set('sluice:v2:tb:login:{ann}', 'x');
   const changes = async () => /rdb_changes_since_last_save:\d+/.exec(await admin.info())![0];
   const before = await changes();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.stop());
 
-test('the primary, its replica and the sentinels', async () => {
+test('checks the primary, its replica and the sentinels', async () => {
   const findings = await eventually(async () => {
     const seen = await findingsAt(all());
     return seen.every(({ level }) => level === 'note' || level === 'ok') && seen;
@@ -35,7 +35,7 @@ test('the primary, its replica and the sentinels', async () => {
   );
 });
 
-test('sluice --sentinel doctor', async () => {
+test('sluice --sentinel doctor checks all servers', async () => {
   const addresses = own.addresses.map(({ port }) => `127.0.0.1:${port}`).join(',');
   const args = ['--sentinel', addresses, '--name', own.name, '--json', 'doctor', '--limiter-deadline', '1m'];
   // These sentinels give each other up after 300 ms of silence, which a busy machine causes.
@@ -46,7 +46,7 @@ test('sluice --sentinel doctor', async () => {
   expect(values()).toContainEqual(expect.objectContaining({ what: '2 servers answered' }));
 });
 
-test('a name that they do not know, and a sentinel that is out', async () => {
+test('reports an unknown name, and an unreachable sentinel', async () => {
   expect((await findingsAt({ ...all(), name: 'mymaster' })).map(lineOf)).toEqual(
     own.addresses.map(
       ({ port }) => `error sentinel-unknown-name: The sentinel 127.0.0.1:${port} does not know 'mymaster'`,
@@ -61,7 +61,7 @@ test('a name that they do not know, and a sentinel that is out', async () => {
   ]);
 });
 
-test('sentinels that disagree, and too few of them', async () => {
+test('reports sentinels that disagree, and too few sentinels', async () => {
   // Each was set up for another server, and knows no other sentinel.
   const servers = [await startRedis(), await startRedis()] as const;
   const [one, two] = servers.map(({ port }) => `127.0.0.1:${port}`);
@@ -84,7 +84,7 @@ test('sentinels that disagree, and too few of them', async () => {
   );
 });
 
-test('no quorum', async () => {
+test('reports a missing quorum', async () => {
   await ofSentinel(0, 'SENTINEL', 'SET', own.name, 'quorum', '5');
   expect(await linesOf('sentinel-no-quorum', all())).toEqual([
     expect.stringMatching(/^error sentinel-no-quorum: The sentinel .*: NOQUORUM /),
@@ -92,7 +92,7 @@ test('no quorum', async () => {
   await ofSentinel(0, 'SENTINEL', 'SET', own.name, 'quorum', '2');
 });
 
-test('a primary that is down', async () => {
+test('reports a primary that is down', async () => {
   await own.master.freeze();
   await eventually(async () => {
     const lines = await linesOf('primary-down', all(), { timeout: 200 });

@@ -13,7 +13,7 @@ afterAll(() => installed?.remove());
 
 /** As wrangler bundles a worker, with the packages as users install them. */
 async function workerScript(): Promise<string> {
-  const entry = join(installed.folder, 'worker.mjs'); // beside the packages: here it would get those of the repository
+  const entry = join(installed.folder, 'worker.mjs'); // beside the installed packages, not those of the repository
   await copyFile(join(__dirname, 'worker.mjs'), entry);
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -43,7 +43,7 @@ describe.each([
     fetch(`${worker.url}${path}`, { headers });
   const json = async (path: string): Promise<unknown> => (await get(path)).json();
 
-  test('limits the requests of an address', async () => {
+  test('limits the requests of each address', async () => {
     const ip = { 'x-ip': '192.0.2.7' };
     const responses = [];
     for (let i = 0; i < 4; i += 1) responses.push(await get('/limited', ip));
@@ -54,7 +54,7 @@ describe.each([
     expect(await json('/denials')).toBe(1);
   });
 
-  test('knows address ranges, keys of requests, and pages for browsers', async () => {
+  test('supports address ranges, keys from requests, and pages for browsers', async () => {
     const statuses = async (ips: string[]) =>
       Promise.all(ips.map(async (ip) => (await get('/limited', { 'x-ip': ip })).status));
     expect(await statuses(['203.0.113.9', '2001:db8:7::1', '2001:db9::1'])).toEqual([403, 403, 200]);
@@ -64,7 +64,7 @@ describe.each([
     expect((await get('/shop', { 'x-shop': '7' })).status).toBe(200);
   });
 
-  test('lets calls of several requests wait for their turn', async () => {
+  test('queues waiting calls of several requests', async () => {
     const paced = await Promise.all([json('/pace'), json('/pace'), json('/pace')]);
     expect(paced).toEqual(Array(3).fill(expect.objectContaining({ allowed: true })));
     expect(await Promise.all([json('/export'), json('/export'), json('/export')])).toEqual(
@@ -80,7 +80,7 @@ describe.each([
     ]);
   });
 
-  test('says what does not run there', async () => {
+  test('names the functions that do not run there', async () => {
     expect(await json('/redis')).toEqual(
       expect.stringMatching(/^StoreConfigurationError: redisStore works in Node.js only/),
     );
@@ -91,7 +91,7 @@ describe.each([
   });
 });
 
-test('Next.js builds a route for the edge runtime, and serves it', async () => {
+test('Next.js builds and serves a route for the edge runtime', async () => {
   const modules = join(installed.folder, 'node_modules');
   const names = ['@sluice/core', '@sluice/fetch', '@sluice/http', 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
   const worker = await readFile(join(__dirname, 'worker.mjs'), 'utf8');

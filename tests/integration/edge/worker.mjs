@@ -1,4 +1,4 @@
-// What a worker does with the packages. The limits are made while the module loads, as programs do.
+// A worker that uses the packages. It creates the limits while the module loads, as programs do.
 import {
   concurrency,
   fixedWindow,

@@ -15,7 +15,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
 
 export interface Worker {
   readonly url: string;
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): string;
   stop(): Promise<void>;
 }

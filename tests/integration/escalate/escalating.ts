@@ -1,9 +1,9 @@
 import { fixedWindow, RateLimiter, redisStore } from '../../../packages/core/src/index.js';
 import { rethrow } from '../../support/rethrow.js';
 
-/** What a process of the fleet calls. */
+/** The work of a process of the fleet. */
 export interface Work {
-  /** Of one server, or of the nodes of a cluster. */
+  /** The address of one server, or of the nodes of a cluster. */
   readonly urls: readonly string[];
   readonly limiter: string;
   readonly keys: readonly string[];

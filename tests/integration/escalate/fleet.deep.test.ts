@@ -17,7 +17,7 @@ afterAll(() => program.remove());
 
 const KEYS = Array.from({ length: 6 }, (_, i) => `caller-${i}`);
 
-const said = (child: ChildProcess): Promise<unknown> =>
+const nextMessage = (child: ChildProcess): Promise<unknown> =>
   new Promise((resolve, reject) => {
     child.once('message', resolve);
     child.once('exit', (code, signal) => reject(new Error(`a process ended (${code ?? signal})`)));
@@ -31,7 +31,7 @@ async function raced(urls: readonly string[]): Promise<void> {
     fork(program.file, [JSON.stringify(work)], { env: programEnv, execArgv: [] }),
   );
   try {
-    await Promise.all(children.map(said));
+    await Promise.all(children.map(nextMessage));
     for (const key of KEYS) expect((await operator.limiter.consume(key)).allowed).toBe(true);
     for (const [step, hours] of [
       [1, 1],
@@ -40,7 +40,7 @@ async function raced(urls: readonly string[]): Promise<void> {
       [3, 3],
     ]) {
       const rounds = children.map((child) => {
-        const round = said(child) as Promise<Round>;
+        const round = nextMessage(child) as Promise<Round>;
         child.send('go');
         return round;
       });
@@ -64,9 +64,9 @@ async function raced(urls: readonly string[]): Promise<void> {
   }
 }
 
-test('three processes on one server: each caller is escalated once per step', () => raced([redisUrl()]));
+test('three processes on one server escalate each caller once per step', () => raced([redisUrl()]));
 
-test('three processes on a cluster of three', async () => {
+test('three processes on a cluster escalate each caller once per step', async () => {
   const cluster = await startRedisCluster();
   try {
     await raced(cluster.addresses.map(({ host, port }) => `redis://${host}:${port}`));

@@ -1,15 +1,15 @@
 import { subscribe } from '../../../packages/core/src/index.js';
 import { open, type Work } from './escalating.js';
 
-/** What came of one round of calls in a process. */
+/** The result of one round of calls in a process. */
 export interface Round {
   /** The blocks that this process published: key, step, hours. */
   readonly blocks: readonly string[];
-  /** Of each key: calls that were denied while it was not blocked. */
+  /** For each key, the calls that were denied while it was not blocked. */
   readonly free: readonly number[];
 }
 
-/** Calls of one key in a round of one process, in turns of which each is sent together. */
+/** Calls of one key in a round of one process, in batches. */
 const [TURNS, EACH] = [4, 5];
 const HOUR = 3_600_000;
 
@@ -33,7 +33,7 @@ async function main(work: Work): Promise<void> {
     process.send!({ blocks, free } satisfies Round);
   });
   process.once('disconnect', () => void close());
-  await limiter.peek(work.keys[0]!); // connected
+  await limiter.peek(work.keys[0]!); // connects
   process.send!('ready');
 }
 

@@ -1,4 +1,4 @@
-// As much of curl as the READMEs of the examples use, for machines that have none. What it does not know it refuses.
+// The parts of curl that the READMEs of the examples use, for machines without curl. Fails on other options.
 import { request } from 'node:http';
 
 const args = process.argv.slice(2);

@@ -58,7 +58,7 @@ const chat = (user: string) => ({
   body: JSON.stringify({ prompt: 'hello' }),
 });
 
-/** The commands of a README, and what it says that they print. */
+/** The commands of a README, and the output that it shows. */
 function shown(name: string): { command: string; output: string }[] {
   const readme = readFileSync(join(EXAMPLES, name, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
@@ -70,7 +70,7 @@ function shown(name: string): { command: string; output: string }[] {
   );
 }
 
-/** Seconds pass, and tokens come back, between two commands. */
+/** The output without numbers that depend on the time between two commands. */
 const timeless = (output: string): string =>
   output
     .replaceAll('\r', '')
@@ -80,7 +80,7 @@ const timeless = (output: string): string =>
 test.each(
   examples.flatMap((example) => ['memory', 'Redis'].map((where) => [example.name, where, example] as const)),
 )(
-  '%s does what its README shows, with its limits in %s',
+  '%s answers as its README shows, with its limits in %s',
   async (name, where, example) => {
     if (where === 'Redis') {
       const client = new Redis(redis.url);
@@ -105,7 +105,7 @@ test.each(
 );
 
 test.each(examples.map((example) => [example.name, example] as const))(
-  '%s ends with one sentence when it is set up wrongly',
+  '%s exits with one sentence if it is set up wrongly',
   async (_, example) => {
     expect(await example.ended({ PORT: 'http' })).toEqual({
       code: 1,
@@ -142,7 +142,7 @@ test.each<[string, string, RequestInit, number, number]>([
   ['llm-tokens', '/chat', chat('ann'), 200, 200],
   ['observability', '/', {}, 200, 200],
 ])(
-  'without its Redis %s limits by itself, and in Redis when that is back: %s',
+  '%s limits by itself without Redis, and in Redis when it is back: %s',
   async (name, path, init, without, within) => {
     const own = await startRedis();
     try {
@@ -171,7 +171,7 @@ test.each([
   ['sms-verification', '/codes', '{"phone":"+4915198765432"}', 202],
   ['llm-tokens', '/chat', '{"prompt":"hello"}', 200],
 ])(
-  '%s serves to the end whom it serves when it is asked to end',
+  '%s finishes pending requests after SIGTERM',
   async (name, path, body, status) => {
     const example = named(name);
     const url = await example.start();
@@ -181,13 +181,13 @@ test.each([
       'X-User': 'ann',
       Expect: '100-continue',
     };
-    const asked = request(url + path, { method: 'POST', headers });
-    const answered = once(asked, 'response');
-    asked.flushHeaders();
-    await once(asked, 'continue'); // it is being served
+    const pending = request(url + path, { method: 'POST', headers });
+    const answered = once(pending, 'response');
+    pending.flushHeaders();
+    await once(pending, 'continue'); // the server has begun to serve it
     const codes = example.stop();
-    while (await fetch(url).then(Boolean, () => false)) await sleep(10); // until nobody else gets in
-    asked.end(body);
+    while (await fetch(url).then(Boolean, () => false)) await sleep(10); // until the server accepts no connection
+    pending.end(body);
     const [response] = await answered;
     expect(response.resume().statusCode).toBe(status);
     expect(await codes).toEqual([0]);
@@ -195,7 +195,7 @@ test.each([
   60_000,
 );
 
-test('the list of examples has all of them', () => {
+test('this list has all examples', () => {
   const list = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
   const folders = readdirSync(EXAMPLES).filter((name) => existsSync(join(EXAMPLES, name, 'package.json')));
   expect(folders.length).toBeGreaterThanOrEqual(7);

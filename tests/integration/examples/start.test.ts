@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { programEnv } from '../../support/program-env.js';
 
-// `npm start` as users run it: from the sources, with nothing built.
+// `npm start` as users run it: from the sources, without a build.
 const SCRIPT = resolve(__dirname, '../../../scripts/start.mjs');
 const running: ChildProcess[] = [];
 
@@ -52,7 +52,7 @@ test('npm start serves a page, limits requests, and stops on a signal', async ()
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('a port in use is reported in one sentence, before anything is compiled', async () => {
+test('npm start reports a port in use in one sentence, before it compiles', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -69,6 +69,6 @@ test.each([
   ['starter', { PORT: 'http' }, 'PORT must be a number from 0 to 65535, not "http"\n'],
   ['starter', { PORT: '70000' }, 'PORT must be a number from 0 to 65535, not "70000"\n'],
   ['startr', {}, 'There is no example "startr"\n'],
-])('%s with %j ends with one sentence', async (example, env, said) => {
+])('npm start exits with one sentence: %s, %j', async (example, env, said) => {
   expect(await ended(launch(example, env as Record<string, string>))).toEqual({ code: 1, said });
 });

@@ -6,14 +6,14 @@ import { programEnv } from '../../support/program-env.js';
 
 export const EXAMPLES = resolve(__dirname, '../../../examples');
 
-/** An example as users run it: a process of its own, for as many times as it is started. */
+/** An example as users run it: each start is a process. */
 export class Example {
   readonly #running: ChildProcess[] = [];
   #bundled: ReturnType<typeof bundle> | undefined;
 
   constructor(readonly name: string) {}
 
-  /** Starts it on a free port; resolves to where it listens. */
+  /** Starts it on a free port; resolves to its address. */
   async start(env: Record<string, string> = {}): Promise<string> {
     const child = await this.launch({ PORT: '0', METRICS_PORT: '0', DEADLINE: '10s', ...env });
     let text = '';
@@ -25,7 +25,7 @@ export class Example {
     throw new Error(`${this.name} ended: ${text}`);
   }
 
-  /** What it says, and its code, when it ends by itself. */
+  /** Its output and its exit code, when it ends by itself. */
   async ended(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
     const child = await this.launch(env);
     let said = '';
@@ -36,7 +36,7 @@ export class Example {
     return { code, said };
   }
 
-  /** Asks all to end, as a deploy does; resolves to their codes. */
+  /** Sends SIGTERM to all, as a deploy does; resolves to their exit codes. */
   async stop(): Promise<(number | null)[]> {
     const children = this.#running.splice(0);
     for (const child of children) child.kill('SIGTERM');

@@ -22,7 +22,7 @@ afterAll(() => server.stop());
 
 type Client = Parameters<typeof redisStore>[0];
 
-/** A store with a client that ends with it. */
+/** A store with a client that closes with it. */
 function borrowing(client: Client, end: () => unknown): Store {
   const store = storeOnDefaults(client);
   const close = async () => {

@@ -10,7 +10,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { rethrow } from '../../support/rethrow.js';
 import { OwnCluster } from '../cluster/own-cluster.js';
 
-// What followers cost, and what they survive. tests/contracts/store/fleet-board.suite.ts has what every kind of store does.
+// The cost of followers, and outages that they survive. tests/contracts/store/fleet-board.suite.ts tests every kind of store.
 
 const CHANNEL = 'sluice:v2:fleet:denials';
 
@@ -23,7 +23,7 @@ const limiterOf = (store: Store) =>
     failurePolicy: rethrow,
   });
 
-/** The denials of one limiter, as another process gets them. */
+/** The denials of one limiter, as another process receives them. */
 function following(store: Store, { name }: RateLimiter) {
   const reports: DenialReport[] = [];
   const stop = followDenials(store, {
@@ -41,7 +41,7 @@ describe('one server', () => {
   });
   afterAll(() => server.stop());
 
-  test('without a follower it asks now and then, and collects nothing', async () => {
+  test('a process without followers checks for them regularly, and collects nothing', async () => {
     const store = redisStore({ url: server.url, denials: true });
     const admin = new Redis(server.url);
     const limiter = limiterOf(store);
@@ -66,7 +66,7 @@ describe('one server', () => {
     }
   });
 
-  test('100,000 denials of 20,000 keys are bounded, and a reader that does not read delays none', async () => {
+  test('reports of 100,000 denials of 20,000 keys are bounded, and a blocked reader delays no process', async () => {
     const [store, reader] = [redisStore({ url: server.url, denials: true }), redisStore(server.url)];
     const limiter = limiterOf(store);
     const { reports, stop } = following(reader, limiter);
@@ -106,7 +106,7 @@ describe('one server', () => {
     }
   });
 
-  test('a lost connection of the reader comes back', async () => {
+  test('the reader reconnects after a lost connection', async () => {
     const [store, reader] = [redisStore({ url: server.url, denials: true }), redisStore(server.url)];
     const admin = new Redis(server.url);
     const limiter = limiterOf(store);
@@ -137,7 +137,7 @@ describe('a cluster', () => {
   test.each([
     ['ioredis', () => own.store()],
     ['node-redis', () => own.nodeRedisStore()],
-  ])('the reader follows when the slot of the channel moves: %s', async (_, open) => {
+  ])('the reader follows the moving slot of the channel: %s', async (_, open) => {
     const [store, reader] = [open(), open()];
     sendDenials(store, () => true).start();
     const limiter = own.open(limiterOf(store));

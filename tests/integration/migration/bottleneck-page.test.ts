@@ -32,7 +32,7 @@ class Jobs {
 }
 
 describe.each(SIDES)('%s', (side) => {
-  test('two at once, first come, first served; results are those of the jobs', async () => {
+  test('runs two jobs at once in order, and resolves to their results', async () => {
     const { load } = await programOf(side);
     const jobs = new Jobs();
     const first = ['a', 'b'].map((name) => load(jobs.job(name)));
@@ -49,7 +49,7 @@ describe.each(SIDES)('%s', (side) => {
     expect(await all).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('wrap, and errors of jobs', async () => {
+  test('wrap works, and errors of jobs reject', async () => {
     const { load, search } = await programOf(side);
     expect(await search('book')).toBe('found book');
     await expect(load(async () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
@@ -57,8 +57,8 @@ describe.each(SIDES)('%s', (side) => {
   });
 });
 
-/** Bottleneck does not count all that are about to run: how many it drops depends on the moment. */
-test('With Sluice: two run, three wait, and further calls reject', async () => {
+/** Bottleneck does not count all jobs that are about to run, so the number that it drops varies. */
+test('with Sluice two jobs run, three wait, and further calls reject', async () => {
   const { load } = await programOf('With Sluice');
   let open = () => {};
   const gate = new Promise<string>((opened) => (open = () => opened('done')));
@@ -75,7 +75,7 @@ test('With Sluice: two run, three wait, and further calls reject', async () => {
   expect(settled.filter((result) => result === 'done')).toHaveLength(5);
 });
 
-test('reservoirs: the same number of jobs pass at once', async () => {
+test('reservoirs of both sides let the same number of jobs pass at once', async () => {
   type Before = Record<'quota' | 'drops', Bottleneck>;
   type After = Record<'quota' | 'drops', RateLimiter>;
   const names = ['quota', 'drops'] as const;
@@ -96,7 +96,7 @@ test('reservoirs: the same number of jobs pass at once', async () => {
   }
 });
 
-test('minTime is the distance of a leaky bucket', async () => {
+test('minTime equals the distance of a leaky bucket', async () => {
   const clock = new ManualClock();
   const policy = leakyBucket({ capacity: 100, leak: 1, every: '20ms' });
   const limiter = new RateLimiter({ name: 'pace', policy, store: memoryStore({ clock }) });
@@ -105,7 +105,7 @@ test('minTime is the distance of a leaky bucket', async () => {
   expect((await Promise.all(calls)).map(({ waited }) => waited)).toEqual([0, 20, 40]);
 });
 
-test('habits of bottleneck get an error that names the remedy', async () => {
+test('options and methods of bottleneck throw an error that names the remedy', async () => {
   expect(() => new RateLimiter({ minTime: 20 } as never)).toThrow('pass policy: leakyBucket(');
   const limiter = new RateLimiter({ policy: leakyBucket({ capacity: 1, leak: 1, every: '1s' }) });
   await expect(limiter.schedule((async () => 1) as never, undefined as never)).rejects.toThrow(

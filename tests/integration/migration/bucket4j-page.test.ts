@@ -11,7 +11,7 @@ import { evaluate } from './page.js';
 
 const PAGE = 'envoy-and-java';
 
-test('the program of the page, in Redis', async () => {
+test('the program of the page runs in Redis', async () => {
   const replace = {
     'import { memoryStore': 'import { redisStore',
     'const store = memoryStore()': `const store = redisStore('${redisUrl()}')`,
@@ -31,7 +31,7 @@ test('the program of the page, in Redis', async () => {
   await store.close();
 });
 
-describe('what the tables say of buckets', () => {
+describe('the tables about buckets', () => {
   let clock: ManualClock;
   let store: ReturnType<typeof memoryStore>;
   beforeEach(() => {
@@ -41,22 +41,22 @@ describe('what the tables say of buckets', () => {
   const limiterOf = (options: TokenBucketOptions) =>
     new RateLimiter({ name: 'bucket', policy: tokenBucket(options), store });
 
-  test('consumeIgnoringRateLimits: the example of its documentation', async () => {
+  test('penalty gives the results of bucket4j’s example of consumeIgnoringRateLimits', async () => {
     const limiter = limiterOf({ capacity: 10, refill: 10, every: '1s' });
     await limiter.consume('k', { cost: 8 });
     await clock.advance('100ms');
-    await limiter.penalty('k', 6); // 3 were there: 3 are owed, and one token is there in 400 ms
+    await limiter.penalty('k', 6); // 3 tokens are left, so 3 are owed, and the next is free in 400 ms
     expect(await limiter.peek('k')).toMatchObject({ allowed: false, retryAfter: 400 });
   });
 
-  test('addTokens: never above the capacity', async () => {
+  test('reward, like addTokens, never exceeds the capacity', async () => {
     const limiter = limiterOf({ capacity: 10, refill: 10, every: '1s' });
     await limiter.consume('k', { cost: 4 });
     await limiter.reward('k', 50);
     expect(await limiter.peek('k')).toMatchObject({ remaining: 10 });
   });
 
-  test('initialTokens, refillGreedy, refillIntervally', async () => {
+  test('initial and mode equal initialTokens, refillGreedy and refillIntervally', async () => {
     const greedy = limiterOf({ capacity: 10, refill: 10, every: '1s', initial: 1 });
     expect(await greedy.peek('k')).toMatchObject({ remaining: 1 });
     await greedy.consume('k');
@@ -79,14 +79,14 @@ describe('what the tables say of buckets', () => {
   test.each([
     ['PROPORTIONALLY', { capacity: 200, refill: 200, every: '1m' }, 80],
     ['ADDITIVE', { capacity: 200, refill: 100, every: '1m' }, 140],
-  ])('new numbers: as %s', async (_, options, remaining) => {
+  ])('new numbers keep the tokens as %s', async (_, options, remaining) => {
     const before = limiterOf({ capacity: 100, refill: 100, every: '1m' });
     await before.consume('k', { cost: 60 });
     await before.close();
     expect(await limiterOf(options).peek('k')).toMatchObject({ remaining });
   });
 
-  test('an override adds, too', async () => {
+  test('an override keeps the tokens as ADDITIVE', async () => {
     const limiter = limiterOf({ capacity: 100, refill: 100, every: '1m' });
     await limiter.consume('k', { cost: 60 });
     const policy = tokenBucket({ capacity: 200, refill: 200, every: '1m' });
@@ -94,7 +94,7 @@ describe('what the tables say of buckets', () => {
     expect(await limiter.peek('k')).toMatchObject({ remaining: 140 });
   });
 
-  test('a wait that is aborted gives its tokens back; one that would be too long rejects at once', async () => {
+  test('an aborted wait gives its tokens back, and a too long wait rejects at once', async () => {
     const limiter = limiterOf({ capacity: 1, refill: 1, every: '1s' });
     await limiter.consume('k');
     const controller = new AbortController();

@@ -13,7 +13,7 @@ interface Descriptor {
 
 const SECONDS = { minute: 60, hour: 3600 };
 
-/** What the service does: a counter for each descriptor in each window of the clock, increased by each request. */
+/** The service: each request increases a counter for each descriptor in each window of the clock. */
 class DescriptorCounts {
   readonly #counts = new Map<string, number>();
   readonly #descriptors: readonly Descriptor[];
@@ -57,14 +57,14 @@ test('the tests in the document pass', async () => {
   expect((await runTests(parseRules(configOf('envoy-and-java', 'With Sluice: Envoy')))).failed).toEqual([]);
 });
 
-test('both sides of the page admit the same requests, minute by minute and hour by hour', async () => {
+test('both sides of the page admit the same requests per minute and per hour', async () => {
   const service = new DescriptorCounts(configOf('envoy-and-java', 'Before: Envoy'));
   const users = ['ada', 'partner', 'monitor', undefined];
   let denied = 0;
   for (let i = 0; i < 1200; i += 1) {
     await clock.advance(i % 10 === 0 ? '7s' : '50ms');
     const user = users[(i * 7) % 4];
-    // Each has an address of its own that is never limited: the page says how the two differ where one of several limits denies.
+    // Each request has its own address, which is never limited: both sides differ when one of several limits denies.
     const ip = user === undefined ? '192.0.2.1' : `198.51.${i >> 8}.${i % 256}`;
     const now = clock.now() / 1e6;
     const entries = [['remote_address', ip] as const, ...(user ? [['user', user] as const] : [])];
@@ -77,7 +77,7 @@ test('both sides of the page admit the same requests, minute by minute and hour 
   expect(denied).toBeLessThan(1100);
 });
 
-test('a request that one limit denies uses up the others of the service, and none of ours', async () => {
+test('a request denied by one limit counts at the service’s other limits, but at none of ours', async () => {
   await clock.advance('2h');
   const service = new DescriptorCounts(configOf('envoy-and-java', 'Before: Envoy'));
   const now = clock.now() / 1e6;

@@ -11,7 +11,7 @@ import { evaluate, SIDES, type Side } from './page.js';
 const PAGE = 'express-rate-limit';
 const ADDRESSES = ['2001:db8::1', '2001:db8:0:ff::1', '2001:db8:0:100::1'];
 
-/** Items without what passes (`t`) and without `pk`, which only theirs sends. */
+/** Items without the elapsing time (`t`) and without `pk`, which only theirs sends. */
 const items = (text = '') =>
   parseList(text).map(([identifier, parameters]) => {
     const { t, pk, ...rest } = Object.fromEntries(parameters);
@@ -40,15 +40,15 @@ async function program(side: Side) {
   return { seen, other: [items(other.headers['ratelimit-policy']), items(other.headers.ratelimit)] };
 }
 
-test('only the import changed: the same statuses, bodies, limits and counts', async () => {
+test('with only the import changed clients get the same statuses, bodies, limits and counts', async () => {
   const [before, after] = await Promise.all(SIDES.map(program));
   expect(after).toEqual(before);
   expect(after!.seen.map(({ status }) => status)).toEqual([200, 401, 401, 401, 401, 401, 429, 429]);
 });
 
-const ok: RequestHandler = ({ rateLimit: told }, response) => void response.json(told?.used);
+const ok: RequestHandler = ({ rateLimit: info }, response) => void response.json(info?.used);
 
-test.each(SIDES)('in Redis, %s: statuses and headers', async (side) => {
+test.each(SIDES)('in Redis clients get the statuses and headers of the page, %s', async (side) => {
   type Values = { limit: RequestHandler; client: Redis; store: RedisStore };
   const names = side === 'Before' ? (['limit', 'client'] as const) : (['limit', 'store'] as const);
   const replace = { "'search'": `'${uniqueName('search')}'` };
@@ -69,7 +69,7 @@ test.each(SIDES)('in Redis, %s: statuses and headers', async (side) => {
   ]);
 });
 
-/** What three requests of one client get from a limit of one request. */
+/** The answers to three requests of one client at a limit of one request. */
 async function three(limit: RequestHandler) {
   const app = express().use(limit, ok);
   const failed: ErrorRequestHandler = (_error, _request, response, _next) => void response.sendStatus(500);
@@ -77,7 +77,7 @@ async function three(limit: RequestHandler) {
   return [await agent.get('/'), await agent.get('/'), await agent.get('/')];
 }
 
-test('with the defaults that the page writes down, clients see the same', async () => {
+test('with the defaults written out clients get the same answers', async () => {
   const { asBefore } = await evaluate<{ asBefore: Partial<Options> }>(
     PAGE,
     'With Sluice',
@@ -167,14 +167,14 @@ describe('differences that the page names', () => {
     expect(read(await three(ours(all as Options)))).toEqual(after);
   });
 
-  test('a default limit, and unknown options', () => {
+  test('ours has no default limit, and rejects unknown options', () => {
     expect(() => theirs({ validate: false })).not.toThrow();
     expect(() => ours({})).toThrow('rateLimit needs a policy');
     expect(() => theirs({ windowsMs: 1, validate: false } as never)).not.toThrow();
     expect(() => ours({ limit: 1, windowsMs: 1 } as never)).toThrow("rateLimit has no option 'windowsMs'");
   });
 
-  test('what is no address', () => {
+  test('ours throws for a text that is no address', () => {
     expect(() => ipKeyGenerator('unknown')).toThrow();
     expect(theirKey('unknown')).toBe('unknown');
   });

@@ -31,7 +31,7 @@ async function visit(rateLimit: RateLimit, script: (ask: Ask) => Promise<unknown
   });
 }
 
-const TOLD = [
+const VALUES = [
   'ratelimit-policy',
   'ratelimit',
   'ratelimit-limit',
@@ -41,7 +41,7 @@ const TOLD = [
   'content-type',
 ];
 
-/** Where limits meet, ours list all policies and theirs the last. A text is plain here, and theirs says that it is HTML. */
+/** If several limits apply, our headers list all policies, theirs only the last. We send a text as plain text, they as HTML. */
 const alike = (text: string | undefined) =>
   text
     ?.replace(/reset=\d+/, 'reset=…')
@@ -49,12 +49,12 @@ const alike = (text: string | undefined) =>
     .replace('text/html', 'text/plain')
     .replace('json; charset=utf-8', 'json');
 
-/** All that clients see, but for seconds, which pass. */
+/** The whole answer, without seconds, which elapse. */
 const seen = ({ status, body, headers }: Answer) => ({
   status,
   body,
-  told: Object.fromEntries(TOLD.map((name) => [name, alike(headers.get(name) ?? undefined)])),
-  tells: ['ratelimit-reset', 'x-ratelimit-reset', 'retry-after'].filter((name) => headers.has(name)),
+  values: Object.fromEntries(VALUES.map((name) => [name, alike(headers.get(name) ?? undefined)])),
+  present: ['ratelimit-reset', 'x-ratelimit-reset', 'retry-after'].filter((name) => headers.has(name)),
 });
 
 async function series(ask: Ask, times: number, ...args: Parameters<Ask>) {
@@ -92,12 +92,12 @@ test.each<[string, (ask: Ask) => Promise<unknown>]>([
       await series(ask, 1, '/reports?plan=premium', { address: '192.0.2.9' }),
     ],
   ],
-])('only the import changed: %s', async (_, script) => {
+])('clients get the same answers with only the import changed: %s', async (_, script) => {
   const answers = await visit(ours, script);
   expect(answers).toEqual(await visit(theirs, script));
 });
 
-test('draft 8 has the same items; ours have the plain identifier, and pk by choice', async () => {
+test('draft 8 has the same items, with a plain identifier and optional pk on our side', async () => {
   const items = async (ask: Ask) => {
     const { headers } = await ask('/quotas');
     return ['ratelimit-policy', 'ratelimit'].map((name) => {

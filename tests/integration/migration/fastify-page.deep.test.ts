@@ -23,13 +23,13 @@ async function series(app: FastifyInstance, ...requests: (string | InjectOptions
   return answers;
 }
 
-test('the same statuses and counts', async () => {
+test('both sides of the page give the same statuses and counts', async () => {
   const urls = ['/', '/news', '/search', '/search', '/', '/', '/news', '/health', '/health'];
   const seen = async (side: Side) =>
     (await series(await appOf(side), ...urls)).map(({ statusCode, headers, body }) => ({
       statusCode,
       body: statusCode === 200 && body,
-      told: SAME.map((name) => `${headers[name]}`),
+      values: SAME.map((name) => `${headers[name]}`),
       retry: 'retry-after' in headers,
     }));
   const [before, after] = [await seen('Before'), await seen('With Sluice')];
@@ -37,7 +37,7 @@ test('the same statuses and counts', async () => {
   expect(after.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429, 200, 429, 429, 200, 200]);
 });
 
-test.each(SIDES)('in Redis, %s', async (side) => {
+test.each(SIDES)('both sides of the page work in Redis, %s', async (side) => {
   type Values = { app: FastifyInstance; client: Redis; store: RedisStore };
   const names = side === 'Before' ? (['app', 'client'] as const) : (['app', 'store'] as const);
   const replace = { "'api'": `'${uniqueName('api')}'` };
@@ -91,7 +91,7 @@ describe('differences that the page names', () => {
     expect(read(await series(await appOf('With Sluice'), ...requests))).toEqual(after);
   });
 
-  test('an error handler sees a denial only with throw', async () => {
+  test('an error handler gets a denial only with throw', async () => {
     const { default: theirs } = await import('@fastify/rate-limit' as string); // its types conflict with ours
     const { rateLimit } = await import('../../../packages/fastify/src/index.js');
     const { fastify } = await import('fastify');
@@ -109,7 +109,7 @@ describe('differences that the page names', () => {
   });
 });
 
-test('in front of the old plugin with dryRun, it reports the same denials', async () => {
+test('reports the same denials in front of the old plugin with dryRun', async () => {
   const { default: theirs } = await import('@fastify/rate-limit' as string); // its types conflict with ours
   const { rateLimit } = await import('../../../packages/fastify/src/index.js');
   const { fastify } = await import('fastify');

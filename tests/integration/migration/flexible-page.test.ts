@@ -12,18 +12,18 @@ import { evaluate, SIDES } from './page.js';
 
 const PAGE = 'rate-limiter-flexible';
 
-test.each(SIDES)('%s: what a caller gets', async (side) => {
+test.each(SIDES)('%s: a caller gets the results of the page', async (side) => {
   const { login } = await evaluate<{ login(email: string): Promise<string> }>(PAGE, side, require, ['login']);
-  const told = [];
-  for (const email of ['ann', 'ann', 'ann', 'ann', 'bob', 'ann']) told.push(await login(email));
+  const seen = [];
+  for (const email of ['ann', 'ann', 'ann', 'ann', 'bob', 'ann']) seen.push(await login(email));
   const denied = 'try again in 1 min';
-  expect(told).toEqual(['2 left', '1 left', '0 left', denied, '2 left', denied]);
+  expect(seen).toEqual(['2 left', '1 left', '0 left', denied, '2 left', denied]);
 });
 
 describe('in Redis', () => {
   const replace = { "'login'": `'${uniqueName('login')}'` };
 
-  test('the same decisions; and the same share of the limit while Redis is out', async () => {
+  test('both sides decide alike, and give the same share of the limit while Redis is out', async () => {
     type Before = { limiter: RateLimiterRedis; client: Redis };
     const before = await evaluate<Before>(
       PAGE,
@@ -85,7 +85,7 @@ describe('with a simulated clock', () => {
     return all;
   }
 
-  test.each(SIDES)('%s: gifts are beyond the limit, add up, and end with the window', async (side) => {
+  test.each(SIDES)('%s: gifts exceed the limit, add up, and end with the window', async (side) => {
     type Values = { gift(key: string, n: number): Promise<unknown>; limiter: Pick<Ours, 'consume'> };
     const { gift, limiter } = await evaluate<Values>(PAGE, side, require, ['gift', 'limiter'], 'a gift');
     const allowed = (key: string, count: number) => calls(count, () => limiter.consume(key));
@@ -104,7 +104,7 @@ describe('with a simulated clock', () => {
     expect(await allowed('new', 4)).toEqual([true, true, true, false]);
   });
 
-  test('a window of another length: longer as there; after a shorter one the count of the policy is back', async () => {
+  test('a longer window counts alike; after a shorter one our policy has its count again', async () => {
     const theirs = new RateLimiterMemory({ points: 2, duration: 60 });
     const ours = new Ours({ policy: fixedWindow({ limit: 2, window: '60s' }) });
     const inWindow = async (key: string, seconds: number) => {

@@ -10,7 +10,7 @@ const PAGE = 'koa-ratelimit';
 const agentOf = async (side: Side) =>
   supertest((await evaluate<{ app: Koa }>(PAGE, side, require, ['app'])).app.callback());
 
-test('the same statuses, bodies, headers and counts', async () => {
+test('both sides of the page give the same statuses, bodies, headers and counts', async () => {
   const seen = async (side: Side) => {
     const agent = await agentOf(side);
     const requests: [path: string, key: string][] = [
@@ -34,7 +34,7 @@ test('the same statuses, bodies, headers and counts', async () => {
   expect(after.map(([status]) => status)).toEqual([200, 200, 200, 429, 200, 200, 403, 200]);
 });
 
-test.each(SIDES)('in Redis, %s', async (side) => {
+test.each(SIDES)('both sides of the page work in Redis, %s', async (side) => {
   type Values = { app: Koa; client: Redis; store: RedisStore };
   const names = side === 'Before' ? (['app', 'client'] as const) : (['app', 'store'] as const);
   const replace = { "'api'": `'${uniqueName('api')}'` };
@@ -58,7 +58,7 @@ describe('differences that the page names', () => {
   test.each<[Side, boolean]>([
     ['Before', false],
     ['With Sluice', true],
-  ])('%s: standard headers %p', async (side, standard) => {
+  ])('%s sends standard headers: %p', async (side, standard) => {
     const { headers } = await (await agentOf(side)).get('/').expect(200);
     expect('ratelimit' in headers).toBe(standard);
   });
@@ -71,7 +71,7 @@ describe('differences that the page names', () => {
       const agent = supertest(new KoaServer().use(limit).callback());
       for (;;) {
         const { status, headers } = await agent.get('/');
-        if (status === 429) return headers['retry-after']; // the window may end between two requests
+        if (status === 429) return headers['retry-after']; // otherwise the window ended between two requests
       }
     };
     const half = { max: 1, duration: 500 };
@@ -91,7 +91,7 @@ describe('differences that the page names', () => {
     expect(await statuses(ours({ max: 1 }))).toEqual([404, 429]);
   });
 
-  test('a missing key is an error of both; skip is for requests that do not count', async () => {
+  test('a missing key is an error on both sides, and skip replaces a key of false', async () => {
     const { default: theirs } = await import('koa-ratelimit' as string);
     const { default: ours } = await import('../../../packages/koa/src/index.js');
     const { default: KoaServer } = await import('koa');

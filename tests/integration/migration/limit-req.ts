@@ -1,4 +1,4 @@
-/** A `limit_req` of a configuration, with the numbers that nginx computes with. */
+/** A `limit_req` of a configuration, with the numbers that nginx uses. */
 export interface LimitReq {
   readonly zone: string;
   /** Requests per second, in thousandths. */
@@ -24,16 +24,16 @@ export function limitsOf(config: string): readonly LimitReq[] {
 }
 
 /**
- * What nginx does, computed as it documents and does it: a bucket that leaks `rate`; a request that would leave more than `burst` in it is
- * denied and leaves nothing, and more than `delay` waits for the rest to leak.
+ * Decides as nginx does: a bucket leaks `rate`. A request that would fill it above `burst` is denied and not counted; above `delay` it
+ * waits for the excess to leak.
  */
 export class LimitReqModel {
   readonly #buckets = new Map<string, { excess: number; last: number }>();
 
   /**
    * @param now ms
-   * @param keys of each limit; an empty one is not counted
-   * @returns ms that the request waits; undefined if it is denied
+   * @param keys the key of each limit; an empty key is not counted
+   * @returns the wait of the request, ms; undefined if it is denied
    */
   request(now: number, limits: readonly LimitReq[], keys: readonly string[]): number | undefined {
     const taken: [string, number][] = [];

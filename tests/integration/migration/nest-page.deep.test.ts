@@ -67,7 +67,7 @@ async function series(
 
 const times = <T>(count: number, value: T): T[] => Array(count).fill(value);
 
-test('the same application: the same statuses and counts, and the differences that the page names', async () => {
+test('both sides give the same statuses and counts, except for the differences of the page', async () => {
   const programs = await Promise.all(['nest-before', 'nest-after'].map((tag) => start(tag)));
   const [before, after] = await Promise.all(
     programs.map((client) =>
@@ -99,7 +99,7 @@ test('the same application: the same statuses and counts, and the differences th
   expect(resets).toEqual([false, true]);
 });
 
-test('several throttlers: the same statuses', async () => {
+test('several throttlers give the same statuses', async () => {
   const [before, after] = await Promise.all([
     start('nest-named-before', around('throttler')),
     start('nest-named-after', around('sluice')),
@@ -110,7 +110,7 @@ test('several throttlers: the same statuses', async () => {
   expect((await series(after, ...requests)).map(({ status }) => status)).toEqual(statuses);
 });
 
-test('in front of the throttler with dryRun, it reports the same denials', async () => {
+test('reports the same denials in front of the throttler with dryRun', async () => {
   const guard =
     "{ provide: APP_GUARD, useClass: RateLimitGuard({ policy: slidingLog({ limit: 3, window: '1m' }), dryRun: true, onLimited: () => console.log('denial ' + (denials += 1)) }) }";
   const imports =
@@ -119,10 +119,10 @@ test('in front of the throttler with dryRun, it reports the same denials', async
   const answers = await series(client, ...times(5, ['get', '/'] as const));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
   expect(answers[0]!.headers).not.toHaveProperty('ratelimit');
-  await started.at(-1)!.says('denial 2'); // what it logs comes by another way than its answers
+  await started.at(-1)!.says('denial 2'); // its log may arrive after its answers
 });
 
-test('the throttler blocks for another ttl after a denial; here a request passes when the window allows it', async () => {
+test('the throttler blocks for another ttl after a denial, ours until the window allows a request', async () => {
   const script = `
     const { ThrottlerStorageService } = require('@nestjs/throttler');
     let now = 0;
@@ -145,7 +145,7 @@ test('the throttler blocks for another ttl after a denial; here a request passes
   expect(allowed).toEqual([true, false, true, false]);
 });
 
-test('several policies: the throttler counts what another one denies, we do not', async () => {
+test('the throttler counts requests that another throttler denies, ours does not', async () => {
   const script = `
     require('reflect-metadata');
     const { ThrottlerGuard, ThrottlerStorageService } = require('@nestjs/throttler');

@@ -15,7 +15,7 @@ test('the tests in the document pass', async () => {
   expect((await runTests(parseRules(configOf('nginx', 'With Sluice')))).failed).toEqual([]);
 });
 
-test.each([1, 2])('both sides of the page admit the same requests, in order: traffic %d', async (seed) => {
+test.each([1, 2])('both sides of the page admit the same requests of traffic %d', async (seed) => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });
   const rules = new Rules(configOf('nginx', 'With Sluice'), { store });
@@ -66,7 +66,7 @@ test.each<[string, object[]]>([
       { name: 'a', match: { path: '/api/*' }, limit: { gcra: { limit: 1, period: '1h', burst: 2 } } },
     ],
   ],
-])('a geo to an empty key is a rule with %s', async (_, rules) => {
+])('a geo with an empty key equals a rule with %s', async (_, rules) => {
   const compiled = new Rules({ rules } as never, { store: memoryStore({ clock: new ManualClock() }) });
   closers.push(() => compiled.close());
   const decide = deciding(new RequestLimit<[]>('rateLimit', { rules: compiled, validate: false }));

@@ -9,11 +9,11 @@ import { deciding } from '../../support/open-response.js';
 import { configOf } from './configs.js';
 import { LimitReqModel, limitsOf, ordersOf } from './limit-req.js';
 
-// What a real nginx decided, by its own log, against what the rules of the page decide at the same moments.
+// Compares the decisions of a real nginx, by its log, with those of the page's rules at the same moments.
 
 const before = configOf('nginx', 'Before');
 const CLIENTS = 16;
-/** Requests at once, and whether they have an API key; then a pause, ms. */
+/** Concurrent requests, with or without an API key; then a pause, ms. */
 const BURSTS = [
   [26, false, 350],
   [6, false, 250],
@@ -54,7 +54,7 @@ interface Recorded {
   readonly allowed: boolean;
 }
 
-/** The requests of a client in the order in which nginx met them. Requests of one burst are alike. */
+/** The requests of a client in the order in which nginx handled them. Requests of one burst are alike. */
 function recordedOf(log: readonly LoggedRequest[], client: number): Recorded[] {
   const own = log.flatMap(({ at, status, request: text }) => {
     const [of, burst] = text.split('.').map(Number);
@@ -70,10 +70,10 @@ function recordedOf(log: readonly LoggedRequest[], client: number): Recorded[] {
 }
 
 const start = 1_000_000;
-/** ms that a request is moved. */
+/** Time by which a request is moved, ms. */
 type Shift = (i: number, burst: number, isFirst: boolean) => number;
 
-/** What the rules of the page decide at those moments. */
+/** The decisions of the page's rules at those moments. */
 async function byRules(recorded: readonly Recorded[], shift: Shift): Promise<boolean[]> {
   const clock = new ManualClock(start);
   const store = memoryStore({ clock });
@@ -117,8 +117,8 @@ test('nginx and the rules of the page admit the same requests', async () => {
   const log = (await nginx.stop()).filter(({ request: text }) => text !== '-');
   expect(log).toHaveLength(answers.length);
 
-  // nginx's clock has milliseconds, and its log another clock than its limits: a request within 2 ms of a permit may go either way.
-  // Clients with such a request are left out.
+  // nginx's clock has milliseconds, and its log uses another clock than its limits: both may decide otherwise about a request within
+  // 2 ms of a permit. The comparison omits clients with such a request.
   const shifts: Shift[] = [
     () => 0,
     (i) => i % 3,

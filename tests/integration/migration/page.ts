@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { redisUrl } from '../../support/redis-url.js';
 import { type Block, blocksOf, evaluateBlock } from '../docs/markdown.js';
 
-/** Who wrote a program: the library that users come from, or we. */
+/** The library of a program: the one that users come from, or ours. */
 export type Side = 'Before' | 'With Sluice';
 export const SIDES: readonly Side[] = ['Before', 'With Sluice'];
 
@@ -23,7 +23,7 @@ export function blockOf(page: string, side: Side, title?: string): Block {
 /**
  * Runs a code block of a page as it is.
  * @param load the caller's `require`
- * @param replace what else the text has for readers, such as a name that is not unique
+ * @param replace texts of the page, such as a name that is not unique, with replacements
  * @returns the constants of these names
  */
 export async function evaluate<T>(

@@ -17,7 +17,7 @@ test('the index links to every page, in the order of the pages', () => {
 describe.each(pages)('%s', (page) => {
   const text = textOf(page);
 
-  test('has a heading, both programs, the differences and the way to roll out', () => {
+  test('has a heading, both programs, the differences and the rollout', () => {
     expect(text).toMatch(/^---\norder: \d+\n---\n\n# From /);
     for (const side of ['Before', 'With Sluice'])
       expect(text).toMatch(new RegExp(`^(?://|#) ${side}(?:: .+)?$`, 'm'));
@@ -30,7 +30,7 @@ describe.each(pages)('%s', (page) => {
     expect(wide).toEqual([]);
   });
 
-  test('is tried by a test', () => {
+  test('has a test', () => {
     const tests = readdirSync(__dirname).filter((file) => file.endsWith('.test.ts'));
     const named = (file: string) =>
       readFileSync(join(__dirname, file), 'utf8').includes(page.replace('.md', ''));

@@ -40,13 +40,13 @@ function theirs(limiter: RateLimiterMemory | RateLimiterRedis): Limit {
     remaining: remainingPoints,
     minutes: Math.round(msBeforeNext / 60_000),
   });
-  const told = (consuming: Promise<RateLimiterRes>) =>
+  const outcomeOf = (consuming: Promise<RateLimiterRes>) =>
     consuming.then(
       (result) => seen(true, result),
       (result) => seen(false, result as RateLimiterRes),
     );
   return {
-    consume: (key, points) => told(limiter.consume(key, points)),
+    consume: (key, points) => outcomeOf(limiter.consume(key, points)),
     get: async (key) => {
       const result = await limiter.get(key);
       return result === null ? undefined : seen(result.remainingPoints > 0, result);
@@ -56,7 +56,7 @@ function theirs(limiter: RateLimiterMemory | RateLimiterRedis): Limit {
     block: (key, seconds) => limiter.block(key, seconds),
     set: (key, points) => limiter.set(key, points, DURATION),
     delete: (key) => limiter.delete(key),
-    consumeFor: (key, seconds) => told(limiter.consume(key, 1, { customDuration: seconds })),
+    consumeFor: (key, seconds) => outcomeOf(limiter.consume(key, 1, { customDuration: seconds })),
   };
 }
 
@@ -94,29 +94,29 @@ function ours(store: Store, name = uniqueName('flexible')): Limit {
 
 /** Runs a program with a limit. @returns the answers it gets */
 async function program(limit: Limit): Promise<unknown[]> {
-  const told: unknown[] = [];
-  const tell = async (asking: Promise<unknown>) => void told.push(await asking);
-  for (let call = 0; call < POINTS + 2; call += 1) await tell(limit.consume('a'));
-  await tell(limit.get('a'));
-  await tell(limit.get('new'));
-  await tell(limit.consume('b', 3));
+  const answers: unknown[] = [];
+  const record = async (call: Promise<unknown>) => void answers.push(await call);
+  for (let call = 0; call < POINTS + 2; call += 1) await record(limit.consume('a'));
+  await record(limit.get('a'));
+  await record(limit.get('new'));
+  await record(limit.consume('b', 3));
   await limit.penalty('b', 1);
-  await tell(limit.get('b'));
+  await record(limit.get('b'));
   await limit.reward('b', 2);
-  await tell(limit.get('b'));
+  await record(limit.get('b'));
   await limit.block('c', 60);
-  await tell(limit.consume('c'));
+  await record(limit.consume('c'));
   await limit.delete('c');
-  await tell(limit.consume('c'));
+  await record(limit.consume('c'));
   await limit.set('d', 4);
-  await tell(limit.consume('d'));
-  await tell(limit.consume('d'));
-  await tell(limit.consumeFor('e', 60));
-  await tell(limit.consume('e'));
-  return told;
+  await record(limit.consume('d'));
+  await record(limit.consume('d'));
+  await record(limit.consumeFor('e', 60));
+  await record(limit.consume('e'));
+  return answers;
 }
 
-test('in memory: the same program gets the same answers', async () => {
+test('a program gets the same answers from both packages in memory', async () => {
   const before = await program(theirs(new RateLimiterMemory({ points: POINTS, duration: DURATION })));
   expect(await program(ours(memoryStore()))).toEqual(before);
 });
@@ -124,7 +124,7 @@ test('in memory: the same program gets the same answers', async () => {
 const client = new Redis(redisUrl(), { ...recommendedRedisOptions, lazyConnect: true });
 afterAll(() => client.disconnect());
 
-test('in Redis: the same program gets the same answers', async () => {
+test('a program gets the same answers from both packages in Redis', async () => {
   const keyPrefix = uniqueName('theirs');
   await client.connect();
   const before = await program(

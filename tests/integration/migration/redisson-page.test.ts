@@ -20,7 +20,7 @@ const replaced = (store: string) => ({
 test.each([
   ['memory', () => 'memoryStore()'],
   ['Redis', () => `redisStore('${redisUrl()}')`],
-])('the program of the page, in %s', async (_, store) => {
+])('the program of the page runs in %s', async (_, store) => {
   type Page = Record<'taken' | 'later', boolean> & { left: number; store: { close(): Promise<void> } };
   const names = ['taken', 'later', 'left', 'store'] as const;
   const page = await evaluate<Page>(PAGE, 'With Sluice', require, names, 'Redisson', replaced(store()));
@@ -46,7 +46,7 @@ describe('differences that the page names', () => {
     await store.close();
   });
 
-  test('a wait that would be too long, more permits than the rate, and no rate', async () => {
+  test('a too long wait returns false, and more permits than the rate or no rate reject', async () => {
     const limiter = new SharedLimiter({ name: 'l', store: memoryStore() });
     expect(isRateNotSetError(await limiter.tryAcquire().catch((error) => error))).toBe(true);
     await limiter.trySetRate(hourly);

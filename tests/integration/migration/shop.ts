@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 
-/** What both packages give: limits made of the same options. */
+/** The common interface of both packages: limits from the same options. */
 export type RateLimit = (options: {
   windowMs?: number;
   limit?: number | ((request: Request, response: Response) => number | Promise<number>);
@@ -25,8 +25,8 @@ export type RateLimit = (options: {
 const MINUTE = 60 * 1000;
 
 /**
- * A shop's server as people write it with express-rate-limit: a limit for all, one for the failed logins of an account, one with an
- * answer of its own, one whose numbers depend on the customer. Only the import of `rateLimit` is left open.
+ * A shop's server as written for express-rate-limit: a limit for all requests, one for failed logins of an account, one with its own
+ * answer, and one whose numbers depend on the customer. The import of `rateLimit` is a parameter.
  */
 export function shop(rateLimit: RateLimit): express.Express {
   const app = express();

@@ -91,7 +91,7 @@ async function controller(replace: Record<string, string> = {}): Promise<Control
   return new page.LimiterController();
 }
 
-test('@CountLimit decides as the starter: 500 calls of four keys', async () => {
+test('@CountLimit decides 500 calls of four keys as the starter does', async () => {
   const ours = await controller();
   const counter = new StarterCounter();
   const codes = new StarterCounter();
@@ -108,7 +108,7 @@ test('@CountLimit decides as the starter: 500 calls of four keys', async () => {
   expect(denied).toBeGreaterThan(100);
 });
 
-test('@RateLimit decides as the starter: 500 calls', async () => {
+test('@RateLimit decides 500 calls as the starter does', async () => {
   const ours = await controller();
   const bucket = new StarterBucket(1 / 5, 5, 120);
   const next = fractionsFrom(11);
@@ -122,7 +122,7 @@ test('@RateLimit decides as the starter: 500 calls', async () => {
   expect(denied).toBeGreaterThan(100);
 });
 
-test('an expire that is shorter than the refill does not fill the bucket', async () => {
+test('an expire shorter than the refill does not fill the bucket', async () => {
   const ours = await controller({ 'expire: 120': 'expire: 2' });
   const bucket = new StarterBucket(1 / 5, 5, 2);
   expect([bucket.tryAcquire(now), await allowed(ours.rate())]).toEqual([true, true]);

@@ -26,7 +26,7 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     detail: expect.stringMatching(/^Try again in \d+ s\.$/),
   };
 
-  test.each(['above', 'below'])('@CountLimit %s @Post: injection, pipes and types stay', async (where) => {
+  test.each(['above', 'below'])('@CountLimit %s @Post keeps injection, pipes and types', async (where) => {
     const send = (phone: unknown) => client.post(`/order/count-${where}`).send({ phone });
     await send('short').expect(400);
     await send('13800000000').expect(201, 'true 13800000000 true');
@@ -41,7 +41,7 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
   });
 
   test.each(['above', 'below'])(
-    '@RateLimit %s @Get: parameters are converted, the status stays',
+    '@RateLimit %s @Get keeps converted parameters and the status',
     async (where) => {
       await client.get(`/order/rate-${where}/one`).expect(400);
       await client.get(`/order/rate-${where}/1`).expect(202, 'number 1');
@@ -50,7 +50,7 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     },
   );
 
-  test('guards come before the limit, interceptors around it', async () => {
+  test('guards run before the limit, and interceptors around it', async () => {
     const get = (user: string) => client.get('/around/interceptor').set('x-user', user);
     await get('banned').expect(403);
     await get('ann').expect(200, 'PASSED');
@@ -58,13 +58,13 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     await get('bob').expect(200, 'PASSED');
   });
 
-  test('a filter of the user answers in place of ours', async () => {
+  test('a filter of the application answers instead of ours', async () => {
     await client.get('/around/filter').expect(200);
     const { body } = await client.get('/around/filter').expect(418);
     expect(body.seconds).toMatch(/^\d+$/);
   });
 
-  test('a key that the request does not give is 400', async () => {
+  test('a request without the key gets a 400', async () => {
     const { body } = await client.get('/around/missing').expect(400);
     expect(body).toEqual({
       statusCode: 400,
@@ -74,14 +74,14 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     await client.get('/around/missing?phone=1').expect(200);
   });
 
-  test('on a class it limits each handler', async () => {
+  test('a decorator on a class limits each handler by itself', async () => {
     await client.get('/whole/one').expect(200, 'passed');
     await client.get('/whole/one').expect(429);
     await client.get('/whole/other/1').expect(200, 'number');
     await client.get('/whole/other/1').expect(429);
   });
 
-  test('services know address, user and fields: also from guards and pipes', async () => {
+  test('services can use the address, user and fields, also when guards and pipes call them', async () => {
     await client.get('/service/ip').expect(200, 'passed');
     await client.get('/service/ip').expect(429);
     await client.get('/service/caught').expect(200, 'left alone: 0');
@@ -101,21 +101,21 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     await client.get('/service/path/2').expect(200, 'passed');
   });
 
-  test('a body that comes later than its head is known, too', async () => {
+  test('keys find the fields of a body that arrives after its head', async () => {
     const post = async () => {
       const head = { method: 'POST', headers: { 'Content-Type': 'application/json', 'Content-Length': 13 } };
-      const asked = request(`${app.url}/api/service/field/9`, head);
-      asked.flushHeaders();
+      const pending = request(`${app.url}/api/service/field/9`, head);
+      pending.flushHeaders();
       await new Promise((resolve) => setTimeout(resolve, 50));
-      asked.end('{"phone":"2"}');
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      pending.end('{"phone":"2"}');
+      const [answer] = (await once(pending, 'response')) as [IncomingMessage];
       answer.resume();
       return answer.statusCode;
     };
     expect([await post(), await post()]).toEqual([201, 429]);
   });
 
-  test('requests at the same time are not taken for each other', async () => {
+  test('concurrent requests keep their own context', async () => {
     const users = Array.from({ length: 40 }, (_, i) => `at-once-${i}`);
     const get = (user: string) => client.get('/service/user').set('x-user', user);
     const first = await Promise.all(users.map(get));
@@ -124,7 +124,7 @@ describe.each(['express', 'fastify'])('decorated methods on %s', (PLATFORM) => {
     expect(second.map(({ status }) => status)).toEqual(users.map(() => 429));
   });
 
-  test('nothing keeps the process alive when the application is closed', async () => {
+  test('closing the application leaves nothing that keeps the process alive', async () => {
     expect(await app.close()).toBe(0);
     expect(app.output).toMatch(/closed\s*$/);
     expect(app.output).not.toMatch(/error|warn/i);

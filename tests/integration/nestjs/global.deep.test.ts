@@ -44,7 +44,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
   });
 
   test.each(['forRoot', 'forRootAsync'])(
-    '%s: processes share what is in Redis, and end when closed',
+    '%s: processes share counts in Redis, and end when closed',
     async (CONFIGURED) => {
       const env = { PLATFORM, CONFIGURED, REDIS: redisUrl(), PREFIX: uniqueName('nest') };
       const [one, other] = (await Promise.all([start(env), start(env)])) as [NestApp, NestApp];
@@ -61,7 +61,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     },
   );
 
-  test('it connects its store at start; if the store is out, it starts with a warning', async () => {
+  test('connects its store at start, and starts with a warning if the store is out', async () => {
     const redis = await startRedis();
     const admin = testClient(redis.url);
     try {
@@ -79,7 +79,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     }
   });
 
-  test('without its Redis it counts by itself, and still ends when closed', async () => {
+  test('counts by itself without Redis, and still ends when closed', async () => {
     const redis = await startRedis();
     try {
       const app = await start({ PLATFORM, REDIS: redis.url, DEADLINE: '2s' });
@@ -94,7 +94,7 @@ describe.each(['express', 'fastify'])('SluiceModule on %s', (PLATFORM) => {
     }
   });
 
-  test("with the failure policy 'deny' it answers 503 then", async () => {
+  test("answers 503 without Redis with the failure policy 'deny'", async () => {
     const redis = await startRedis();
     try {
       const app = await start({ PLATFORM, REDIS: redis.url, DEADLINE: '2s', FAILURE: 'deny' });

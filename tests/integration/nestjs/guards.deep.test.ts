@@ -22,7 +22,7 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
   });
   afterAll(() => app?.kill());
 
-  test('counts by a field of the body, tells each answer and denies with a problem', async () => {
+  test('counts by a field of the body, sets headers, and denies with problem details', async () => {
     const login = (email?: string) => client.post('/login').send({ email });
     await login('ann').expect(201, '1 left').expect('RateLimit-Policy', '"login";q=2;w=3600');
     await login('ann')
@@ -39,14 +39,14 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     expect(body.message).toBe('The request needs a value at body.email: text, a number or a boolean');
   });
 
-  test('knows the user whom a guard before it found, and adds to the headers that it set', async () => {
+  test('uses the user of an earlier guard, and keeps the headers of that guard', async () => {
     const policies = '"cdn";q=9;w=9, "user";q=1;w=3600';
     await client.get('/user').set('x-user', 'ann').expect(200).expect('RateLimit-Policy', policies);
     await client.get('/user').set('x-user', 'ann').expect(429);
     await client.get('/user').set('x-user', 'bob').expect(200);
   });
 
-  test('functions have the execution context', async () => {
+  test('passes the execution context to functions', async () => {
     const job = () => client.get('/skip').set('x-job', '1').expect(200);
     expect((await job()).headers).not.toHaveProperty('ratelimit');
     await client.get('/skip').expect(200);
@@ -56,18 +56,18 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     await client.get('/denied').expect(200);
   });
 
-  test('text and objects of the user are the answer', async () => {
+  test('answers with a custom text or object', async () => {
     await client.get('/text').expect(200);
     const text = await client.get('/text').expect(503).expect('Retry-After', /^\d+$/);
-    // Without the module's filter Nest answers, and makes of a text what it always does.
+    // Without the module's filter Nest answers, and wraps a text in its usual object.
     expect(text.text).toBe(MODULE === 'with' ? 'later' : '{"statusCode":503,"message":"later"}');
     await client.get('/object').expect(200);
     const { body } = await client.get('/object').expect(429);
     expect(body).toEqual({ handler: 'object', limit: 1 });
-    await client.get('/told').expect(200, ['Guards object']);
+    await client.get('/notes').expect(200, ['Guards object']);
   });
 
-  test('browsers get a page', async () => {
+  test('answers browsers with a page', async () => {
     await client.get('/filtered').expect(200);
     const denied = await client.get('/filtered').set('accept', 'text/html').expect(429);
     expect(denied.body.own).toEqual('Too Many Requests');
@@ -82,19 +82,19 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     );
   });
 
-  test("filters of the user understand it, and find the limit's answer", async () => {
+  test("throws an exception that custom filters can handle, with the limit's answer", async () => {
     const { body } = await client.get('/filtered').expect(429).expect('Retry-After', /^\d+$/);
     expect(body.own).toMatchObject({ title: 'Too Many Requests', 'violated-policies': ['filtered'] });
   });
 
-  test('what succeeded is given back', async () => {
+  test('refunds successful requests', async () => {
     await client.get('/failures/200').expect(200);
     await client.get('/failures/200').expect(200);
     await client.get('/failures/500').expect(500);
     await client.get('/failures/200').expect(429);
   });
 
-  test('what a request holds it holds until its end', async () => {
+  test('holds a permit until the end of the request', async () => {
     const first = client.get('/held').then(({ status }) => status);
     while ((await client.get('/holding')).text !== 'true');
     await client.get('/held').expect(429);
@@ -102,24 +102,24 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     expect(await first).toBe(200);
   });
 
-  test('with a timeout requests wait for their turn', async () => {
+  test('lets requests wait with a timeout', async () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => client.get('/waits')));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  test('who leaves while he waits is served by nobody, and takes nothing', async () => {
+  test('takes nothing for a client that disconnects while its request waits', async () => {
     await client.get('/long').expect(200);
     await expect(client.get('/long').timeout(100)).rejects.toThrow(/Timeout/);
     await client.get('/served').expect(200, '1');
   });
 
-  test('a store that is out is a 503, and only the log names it', async () => {
+  test('answers 503 while the store is out, and names the store only in the log', async () => {
     const { body } = await client.get('/unreachable').expect(503).expect('Retry-After', '1');
     expect(body).toEqual({ statusCode: 503, message: 'Service Unavailable' });
     await app.says('secret.internal');
   });
 
-  test('one guard is one limit in all modules, and @SkipLimit skips it', async () => {
+  test('is one limit in all modules, which @SkipLimit skips', async () => {
     const { get } = supertest(app.url);
     await get('/shared/one').expect(200);
     await get('/shared/other').expect(200);
@@ -129,7 +129,7 @@ describe.each(applications)('RateLimitGuard on %s, %s SluiceModule', (PLATFORM, 
     await get('/free').expect(429); // a guard of the same controller still applies
   });
 
-  test('nothing keeps the process alive when the application is closed', async () => {
+  test('keeps no process alive after the application is closed', async () => {
     expect(await app.close()).toBe(0);
   });
 });

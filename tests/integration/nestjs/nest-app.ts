@@ -8,12 +8,12 @@ import { build, type Format, type Plugin } from 'esbuild';
 import { programEnv } from '../../support/program-env.js';
 import { within } from '../../support/within.js';
 
-/** Where programs find Nest: here, or in a folder with another version. */
+/** The folder from which programs load Nest: this one, or one with another version. */
 const root = process.env.SLUICE_TEST_NEST ?? resolve(__dirname, '../../..');
 const ADDRESS = /(http:\/\/127\.0\.0\.1:\d+)\D/;
 const START_MS = 50_000;
 
-/** Nest is ESM-only, which Jest is not: what is tested with it runs in processes of its own. */
+/** An application in its own process, because Nest is ESM only and Jest is not. */
 export class NestApp {
   #output = '';
   #exited: Promise<number | null>;
@@ -24,16 +24,16 @@ export class NestApp {
     this.#exited = once(child, 'close').then(([code]) => code as number | null);
   }
 
-  /** Starts a compiled application and waits until it tells its address. @throws Error with what it said when it ends before */
+  /** Starts a compiled application and waits until it prints its address. @throws Error with its output if it ends earlier */
   static async start(file: string, env: Record<string, string> = {}): Promise<NestApp> {
     const app = NestApp.spawn(file, env);
     const ended = app.#exited.then((code) => {
       throw new Error(`${file} ended with ${code}:\n${app.output}`);
     });
-    // It must not outlive a test that gave it up.
+    // It must not outlive a failed test.
     const deadline = setTimeout(() => app.child.kill('SIGKILL'), START_MS);
     await Promise.race([ended, app.#listening()]).finally(() => clearTimeout(deadline));
-    ended.catch(() => {}); // told already, or asked for
+    ended.catch(() => {}); // the caller has the error already, or awaits it later
     return app;
   }
 
@@ -41,7 +41,7 @@ export class NestApp {
     return new NestApp(spawn(process.execPath, [file], { env: { ...programEnv, ...env }, stdio: 'pipe' }));
   }
 
-  /** All that it said so far, and what it logged. */
+  /** Its output and its log so far. */
   get output(): string {
     return this.#output;
   }
@@ -50,7 +50,7 @@ export class NestApp {
     return ADDRESS.exec(this.#output)![1]!;
   }
 
-  /** Waits for a text among what it says, which may come after the answer that it is about. */
+  /** Waits for a text in its output, which may arrive after the answer to a request. */
   async says(text: string): Promise<void> {
     const { stdout, stderr } = this.child;
     const waiting = async () => {
@@ -64,13 +64,13 @@ export class NestApp {
     return this.#exited;
   }
 
-  /** Closes the application (which ends with its standard input) and waits until nothing keeps the process alive. */
+  /** Closes the application by ending its standard input, and waits for the end of the process. */
   async close(): Promise<number | null> {
     this.child.stdin!.end();
     return this.#exited;
   }
 
-  /** For what a failed test left running. */
+  /** Ends an application that a failed test left running. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.#exited;
@@ -82,8 +82,8 @@ export class NestApp {
 }
 
 /**
- * Compiles an application with the sources of our packages. Nest and all others are loaded from where the repository has
- * them; a program that is started many times has them in its one file, which takes half the time to load.
+ * Compiles an application with the sources of our packages. It loads Nest and other packages from the repository; a program that starts
+ * many times has them in its own file, which halves its loading time.
  */
 export async function compile(
   source: string,
@@ -124,7 +124,7 @@ const othersStayOutside: Plugin = {
     ),
 };
 
-/** Names that an ES module lacks, for the CommonJS modules inside it. */
+/** Declares names that an ES module lacks, for the CommonJS modules in it. */
 const REQUIRE =
   "import { createRequire as __requireOf } from 'node:module'; import { dirname as __dirnameOf } from 'node:path'; import { fileURLToPath as __pathOf } from 'node:url';" +
   'const require = __requireOf(import.meta.url), __filename = __pathOf(import.meta.url), __dirname = __dirnameOf(__filename);';
@@ -135,12 +135,12 @@ const othersComeAlong: Plugin = {
     onResolve({ filter: /^[^./#]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
       if (pluginData === 'asked' || kind === 'entry-point') return undefined;
       const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
-      // What Nest can do without is not installed.
+      // Optional dependencies of Nest are not installed.
       return errors.length > 0 ? { path, external: true } : undefined;
     }),
 };
 
-/** esbuild writes no metadata, by which Nest injects; swc does. */
+/** swc writes the metadata that Nest needs for injection; esbuild does not. */
 const legacyDecorators: Plugin = {
   name: 'legacy decorators',
   setup: ({ onLoad }) =>

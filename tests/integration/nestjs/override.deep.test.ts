@@ -38,7 +38,7 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
     const names = ['default.shared', 'default.user'];
     expect(await allowed('/guarded')).toEqual({ passed: 1, status: 429, names });
     expect(await allowed('/guarded/free')).toMatchObject({ passed: 20, names: [] });
-    // The part of the user was counted, too.
+    // The limit of the user also counted.
     expect(await allowed('/guarded/user')).toEqual({ passed: 1, status: 429, names: ['default.user'] });
   });
 
@@ -58,7 +58,7 @@ describe.each(['express', 'fastify'])("the module's limit on %s", (PLATFORM) => 
     expect(await allowed('/account/free', 'bob')).toMatchObject({ passed: 20, names: [] });
   });
 
-  test('a name in @SkipLimit that no limit has warns once, and names the nearest', async () => {
+  test('an unknown name in @SkipLimit causes one warning with the nearest name', async () => {
     expect(app.output).not.toContain('SLUICE_OVERRIDE_UNUSED');
     await get('/account/misspelt', 'finn').expect(200);
     await get('/account/misspelt', 'finn').expect(200);
@@ -97,7 +97,7 @@ test.each([
   await expect(NestApp.start(compiled.file, { WRONG })).rejects.toThrow(message);
 });
 
-test('@OverrideLimit without the module warns at start', async () => {
+test('@OverrideLimit without the module causes a warning at start', async () => {
   const alone = await NestApp.start(compiled.file, { WRONG: 'no module' });
   await alone.says('Few.fewer');
   expect(alone.output.match(/\[SLUICE_OVERRIDE_UNUSED\] .*?has no effect/g)?.sort()).toEqual(

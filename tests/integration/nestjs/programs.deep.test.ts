@@ -3,13 +3,13 @@ import type { Format } from 'esbuild';
 import { run } from '../../support/run.js';
 import { compile } from './nest-app.js';
 
-/** Runs a program that prints JSON, to the end that it finds by itself. */
+/** Runs a program that prints JSON until it ends by itself. */
 async function resultOf(name: string, format: Format, PLATFORM: string) {
   const { file, remove } = await compile(join(__dirname, `apps/${name}.legacy.ts`), format);
   const { ok, output } = await run(process.execPath, [file], { env: { PLATFORM } });
   await remove();
   if (!ok) throw new Error(output);
-  // What the program logs to stderr may arrive after the result.
+  // The program's log on stderr may arrive after the result.
   const lines = output.trim().split('\n');
   const at = lines.map((line) => line.startsWith('{')).lastIndexOf(true);
   const [result] = lines.splice(at, 1);
@@ -19,7 +19,7 @@ async function resultOf(name: string, format: Format, PLATFORM: string) {
 const platforms = ['express', 'fastify'];
 
 test.each(platforms)(
-  'what is not HTTP, on %s: limit lets it pass and says so, a guard refuses it',
+  'on %s the module lets non-HTTP calls pass with a warning, and a guard rejects them',
   async (platform) => {
     const { result, log } = await resultOf('contexts', 'esm', platform);
     const denied = 'RateLimitExceededError: Rate limit ';
@@ -30,7 +30,7 @@ test.each(platforms)(
       /^\{"status":"error","message":"Rate limit '.*' exceeded: retry in \d+ s"\}$/,
     );
     const denial = "Rate limit 'known' exceeded: retry in 3600 s";
-    const told = ['passed', `RateLimitException: ${denial}`];
+    const expected = ['passed', `RateLimitException: ${denial}`];
     const wrong = [
       expect.stringMatching(/^TypeError: getRequestResponse returned no res. timeout, concurrency, /),
       expect.stringMatching(
@@ -43,8 +43,8 @@ test.each(platforms)(
         JSON.stringify({ status: 'error', message: denial }),
         ...wrong,
       ],
-      ws: ['passed', 'passed', 'passed ws', limited, guarded, ...told, ...wrong],
-      graphql: ['passed', 'passed', 'passed graphql', limited, guarded, ...told, ...wrong],
+      ws: ['passed', 'passed', 'passed ws', limited, guarded, ...expected, ...wrong],
+      graphql: ['passed', 'passed', 'passed graphql', limited, guarded, ...expected, ...wrong],
     });
     expect(
       log.match(/\[SluiceModule\] limit counts HTTP requests only, so '\w+' is not limited/g),
@@ -54,7 +54,7 @@ test.each(platforms)(
 
 /** CommonJS programs load Nest, which is ESM, by `require` too. */
 test.each(platforms.flatMap((platform) => [['esm', platform] as const, ['cjs', platform] as const]))(
-  'applications begin and end, %s on %s',
+  'applications start and end, %s on %s',
   async (format, platform) => {
     const { result } = await resultOf('lifecycle', format, platform);
     const html = expect.stringMatching(/^\w+ 200 text\//);

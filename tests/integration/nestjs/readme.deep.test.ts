@@ -10,7 +10,7 @@ const source = join(__dirname, 'apps/readme.legacy.ts');
 const readme = readFileSync(join(__dirname, '../../../packages/nestjs/README.md'), 'utf8');
 const blocks = [...readme.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
 
-test('each block of the README is in the program of the test below', () => {
+test('the program of the tests below contains each block of the README', () => {
   const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
   const program = plain(readFileSync(source, 'utf8').replace(/^import .* '\.\/serve.*$/m, ''));
   expect(blocks).toHaveLength(3);
@@ -34,10 +34,10 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     return { app, client: supertest(app.url) };
   }
 
-  test('the module limits as it says', async () => {
+  test('the module limits requests as the README shows', async () => {
     const { app, client } = await start();
     const login = (email: string) => client.post('/account/login').send({ email });
-    // A busy machine may take longer to connect than the deadline of the README leaves it.
+    // A busy machine may take longer to connect than the README's deadline.
     while ((await login(randomUUID())).status === 503);
     const phone = randomUUID();
     await client.post('/sms').send({ phone }).expect(201, `sent to ${phone}`);
@@ -51,7 +51,7 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     expect(await app.close()).toBe(0);
   });
 
-  test('forRootAsync and the guard do as they say', async () => {
+  test('forRootAsync and the guard work as the README shows', async () => {
     const { app, client } = await start({ MODULE: 'reports' });
     await client.get('/reports').set('x-job', '1').expect(200, 'report');
     const { body } = await client.get('/reports').expect(500);

@@ -16,7 +16,7 @@ describe.each(['express', 'fastify'])('rules on %s', (PLATFORM) => {
   afterAll(() => app?.kill());
   const get = (path: string, user: string) => supertest(app.url).get(path).set('x-user', user);
 
-  test('each request is limited by the rules that match it, with their replies', async () => {
+  test('the rules that match a request limit it, with their replies', async () => {
     await get('/', 'ann').expect(200, 'hello').expect('RateLimit-Policy', '"shop.perUser";q=2;w=3600');
     await get('/', 'ann').expect(200);
     const { headers, text } = await get('/', 'ann').expect(420).expect('Retry-After', /^\d+$/);
@@ -26,7 +26,7 @@ describe.each(['express', 'fastify'])('rules on %s', (PLATFORM) => {
     await supertest(app.url).get('/').expect(400);
   });
 
-  test('a handler skips them, has a guard with other rules, or overrides them', async () => {
+  test('a handler can skip or override rules, or have a guard with other rules', async () => {
     for (let i = 0; i < 3; i += 1) await get('/health', 'eve').expect(200, 'well');
     await get('/guarded', 'eve').expect(200).expect('RateLimit-Policy', '"guard.all";q=1;w=3600');
     await get('/guarded', 'dan').expect(429);
@@ -36,7 +36,7 @@ describe.each(['express', 'fastify'])('rules on %s', (PLATFORM) => {
       .expect('RateLimit-Policy', /^"default:Hello.own";q=3/);
   });
 
-  test('a method is limited by the rule of its name', async () => {
+  test('the rule with its name limits a method', async () => {
     const code = (user: string) => supertest(app.url).post('/code').set('x-user', user);
     await code('ann').expect(201, 'sent');
     await code('ann').expect(429).expect('RateLimit-Policy', '"shop.code";q=1;w=3600');

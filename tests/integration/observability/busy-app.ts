@@ -16,7 +16,7 @@ import { instrument } from '@sluice/otel';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { redisUrl } from '../../support/redis-url.js';
 
-/** What Prometheus reads at `/metrics` of a program that has done everything that has a metric. */
+/** The response of `/metrics` of a program that has emitted every metric. */
 export async function scrapeOfBusyApp(): Promise<string> {
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response));
@@ -86,10 +86,10 @@ async function beBusy(store: RedisStore): Promise<void> {
 const local = (store: RedisStore, what: string) =>
   new RateLimiter({ name: name(what), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
 
-/** Decisions during an outage need no network, so a loop of them would let no event pass. */
+/** Lets events through: a loop of decisions during an outage needs no network, and would block the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Until a script call was sent whose reply is lost. */
+/** Waits until a script call was sent whose reply is lost. */
 async function loseReplies(store: RedisStore, proxy: TcpProxy): Promise<void> {
   let lost = false;
   const stop = subscribe('sluice:store-call', ({ error }) => {

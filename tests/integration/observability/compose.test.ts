@@ -17,12 +17,12 @@ const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'
 };
 const all = Object.values(services);
 
-test('the profile has what the dashboard needs', () => {
+test('the profile has the services that the dashboard needs', () => {
   const started = Object.keys(services).filter((name) => services[name]!.profiles.includes('observability'));
   expect(started.sort()).toEqual(['grafana', 'prometheus', 'redis', 'redis-exporter']);
 });
 
-test('everything is published on 127.0.0.1 only', () => {
+test('every port is published only on 127.0.0.1', () => {
   const ports = all.flatMap(({ ports = [] }) => ports);
   expect(ports.length).toBeGreaterThan(8);
   expect(ports.filter((port) => !/^127\.0\.0\.1:\d+:\d+$/.test(port))).toEqual([]);

@@ -27,7 +27,7 @@ function knownBy(scrape: Scrape): Known {
   ]);
 }
 
-/** What a selector asks for that nothing emits. */
+/** Names and values of a selector that no program emits. */
 function missing({ text, name, matchers, grouping }: Selector): string[] {
   const metrics = [...known.keys()].filter((metric) => matches(name, metric));
   if (metrics.length === 0) return [`${text}: there is no such metric`];
@@ -47,7 +47,7 @@ function missing({ text, name, matchers, grouping }: Selector): string[] {
   ];
 }
 
-test('every query names metrics, labels and values that a program emits', () => {
+test('every query uses only metrics, labels and values that a program emits', () => {
   expect(queries.length).toBeGreaterThan(30);
   const wrong = queries.flatMap(({ where, expr }) =>
     selectorsOf(expr).flatMap((selector) => missing(selector).map((what) => `${where}: ${what}`)),
@@ -55,7 +55,7 @@ test('every query names metrics, labels and values that a program emits', () => 
   expect(wrong).toEqual([]);
 });
 
-test('every text has labels of its query only', () => {
+test('every text uses only labels of its query', () => {
   const wrong = queries.flatMap(({ where, expr, texts }) => {
     const metrics = selectorsOf(expr).flatMap(({ name }) =>
       [...known.keys()].filter((metric) => matches(name, metric)),
@@ -69,7 +69,7 @@ test('every text has labels of its query only', () => {
   expect(wrong).toEqual([]);
 });
 
-test('every metric of limits is in the dashboard', () => {
+test('the dashboard has every metric of limits', () => {
   const selectors = queries.flatMap(({ expr }) => selectorsOf(expr));
   const unseen = [...known.keys()].filter((metric) => !selectors.some(({ name }) => matches(name, metric)));
   const families = new Set(unseen.map((metric) => metric.replace(/_(bucket|sum|count)$/, '')));
@@ -78,7 +78,7 @@ test('every metric of limits is in the dashboard', () => {
   expect([...families].filter((family) => !seen(family))).toEqual(['target_info']);
 });
 
-describe('a query that is wrong is found', () => {
+describe('this test finds a wrong query', () => {
   test.each([
     ['sluice_decision_total', 'there is no such metric'],
     ['sluice_decisions_total{route="/"}', 'it has no label route'],
@@ -91,7 +91,7 @@ describe('a query that is wrong is found', () => {
     expect(selectorsOf(query).flatMap(missing).join('\n')).toContain(what);
   });
 
-  test('one that Prometheus could not read', () => {
+  test('a query that is not PromQL', () => {
     expect(() => selectorsOf('sum(rate(sluice_decisions_total[5m])')).toThrow('is no PromQL at');
   });
 });
@@ -99,7 +99,7 @@ describe('a query that is wrong is found', () => {
 describe('the dashboard', () => {
   const { panels, templating } = dashboard;
 
-  test('its panels have ids of their own and do not overlap', () => {
+  test('has panels with unique ids that do not overlap', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
@@ -108,7 +108,7 @@ describe('the dashboard', () => {
     expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
   });
 
-  test('every panel with queries uses the chosen data source, and every variable exists', () => {
+  test('uses the chosen data source in every panel with queries, and only existing variables', () => {
     const names = templating.list.map(({ name }) => name);
     const uids = panels.flatMap(({ datasource }) => datasource?.uid ?? []);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as Grafana has it

@@ -2,7 +2,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 type Node = NonNullable<ReturnType<typeof parser.parse>['topNode']>;
 
-/** The metrics that a selector may mean: a name, or a pattern of `__name__`. */
+/** A selector: a name of a metric, or a pattern of `__name__`. */
 export interface Selector {
   readonly text: string;
   readonly name: Matcher;

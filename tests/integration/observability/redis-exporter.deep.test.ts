@@ -6,7 +6,7 @@ import { startRedis } from '../../support/redis/redis-server.js';
 import { OF_REDIS } from './of-redis.js';
 import { readScrape } from './scrape.js';
 
-test('redis_exporter has the metrics that the queries name', async () => {
+test('redis_exporter emits the metrics of the queries', async () => {
   const { command, env } = await redisExporter();
   const redis = await startRedis({ args: ['--maxmemory', '64mb'] });
   const port = await freePort();

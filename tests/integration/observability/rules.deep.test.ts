@@ -26,7 +26,7 @@ test('promtool accepts the rules', async () => {
   expect(output).toContain(`${rules.length} rules found`);
 });
 
-test('Prometheus accepts every query, also the types in it', async () => {
+test('Prometheus accepts every query and its types', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'sluice-queries-'));
   try {
     const file = join(scratch, 'rules.yml');
@@ -40,7 +40,7 @@ test('Prometheus accepts every query, also the types in it', async () => {
   }
 });
 
-test('promtool accepts the configuration, which finds the rules', async () => {
+test('promtool accepts the configuration, which loads the rules', async () => {
   expect(await check('check', 'config', join(folder, 'prometheus.yml'))).toContain('1 rule files found');
 });
 
@@ -62,6 +62,6 @@ test.each(rules.flatMap(({ alert }) => alert ?? []))(
   },
 );
 
-test('a rule that is wrong is found', async () => {
+test('promtool finds a wrong rule', async () => {
   await expect(check('check', 'rules', CASES)).rejects.toThrow('FAILED');
 });

@@ -27,7 +27,7 @@ const request = (user: string) =>
     body: {},
   }) as const;
 
-test('with a hashTag all rules of a request, and its shadows, are one script call of one node', async () => {
+test('with a hashTag one script call decides all rules and shadow rules of a request', async () => {
   const store = own.store();
   const options = { store, keyPrefix: uniqueName('rules'), deadline: '10s', denyCache: false } as const;
   const limit = new RequestLimit<[]>('rateLimit', {
@@ -44,6 +44,6 @@ test('with a hashTag all rules of a request, and its shadows, are one script cal
   expect(await limit.limiters.perIp!.peek('192.0.2.1')).toMatchObject({ remaining: 6 });
 });
 
-test('without one, a document whose rules can match one request is refused with the remedy', () => {
+test('without a hashTag a document with several matching rules throws an error with the remedy', () => {
   expect(() => new Rules(rules(''), { store: own.store() })).toThrow(/hashTag/);
 });

@@ -41,8 +41,8 @@ describe('one server', () => {
     await server.stop();
   });
 
-  test('under load no request fails, no count is reset, and every process has the new version by its message', async () => {
-    services = await Services.start({ redis: server.url, every: '1h' }); // so only a message can tell them
+  test('under load every process loads a pushed version at its message, without failed requests or lost counts', async () => {
+    services = await Services.start({ redis: server.url, every: '1h' }); // so they load versions only at messages
     const load = services.load('ann');
     await eventually(async () => load.counts.has(429));
     expect(load.counts.get(200)).toBe(50);
@@ -58,7 +58,7 @@ describe('one server', () => {
     expect(load.counts.get(200)).toBe(100);
   });
 
-  test('a lost message is made up for by the next read, and a lost connection when it is back', async () => {
+  test('processes load a version at the next read after a lost message, or at the reconnection', async () => {
     services = await Services.start({ redis: server.url, every: '1h' });
     const load = services.load('ann');
     await eventually(async () => ((await admin.pubsub('NUMSUB', KEY)) as unknown[])[1] === 3);
@@ -79,7 +79,7 @@ describe('one server', () => {
     await services.run(3);
   });
 
-  test('a restart of Redis, with its data and without, leaves the last good version; no request fails', async () => {
+  test('processes keep the last valid version while Redis restarts, with or without its data', async () => {
     services = await Services.start({ redis: server.url, every: '500ms' });
     const load = services.load('ann');
     await redisRules(store).push(text(2, 60));
@@ -89,9 +89,9 @@ describe('one server', () => {
     await redisRules(store).push(text(3, 70));
     await services.run(3);
     await admin.flushall();
-    const told =
+    const learned =
       'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE, or pass the name of your document to redisRules';
-    await eventually(async () => (await services!.problems()).every((problem) => problem === told));
+    await eventually(async () => (await services!.problems()).every((problem) => problem === learned));
     await services.run(3);
     await redisRules(store).push(text(4, 80));
     await services.run(4);
@@ -100,7 +100,7 @@ describe('one server', () => {
     expect(failures(load.counts)).toEqual([]);
   });
 
-  test('a version that is refused stays refused; a rollout changes the limit of its share alone', async () => {
+  test('processes never load an invalid version, and a rollout changes only its share', async () => {
     services = await Services.start({ redis: server.url, every: '500ms' });
     const { id } = await redisRules(store).push(text(2, 60));
     await services.run(2);
@@ -119,7 +119,7 @@ describe('one server', () => {
         return codes.filter((code) => code === 200).length;
       }),
     );
-    // All three processes agree on each user: otherwise the second request would depend on who answers it.
+    // All processes agree on each user: otherwise the second answer would depend on the process.
     expect(new Set(allowed)).toEqual(new Set([1, 2]));
   });
 });
@@ -139,7 +139,7 @@ describe('a cluster', () => {
     await cluster.stop();
   });
 
-  test('every process has the new version by its message', async () => {
+  test('every process loads a pushed version at its message', async () => {
     const keyed = (version: number, limit: number) => `${text(version, limit)}hashTag: api\n`;
     await redisRules(store).push(keyed(1, 20));
     services = await Services.start({ cluster: cluster.addresses, every: '1h' });

@@ -73,7 +73,7 @@ class Sms {
 
 const denial = (name: string, policy = name) => ({ status: 429, decision: { name, policy } });
 
-test('a method is limited by the rule of that name, and its key is of the arguments', async () => {
+test('@Limit applies the rule with its name, with a key from the arguments', async () => {
   const sms = new Sms();
   expect(await sms.send('1')).toBe('to 1');
   expect(await sms.again('hello ', '1')).toBe('hello 1');
@@ -84,7 +84,7 @@ test('a method is limited by the rule of that name, and its key is of the argume
   await sms.send('1');
 });
 
-test('the plan and the cost are of the arguments, and an unknown plan is the default', async () => {
+test('plan and cost come from the arguments, and an unknown plan is the default plan', async () => {
   const sms = new Sms();
   await sms.post({ id: 'ann', plan: 'pro' }, { parts: 3 });
   await expect(sms.post({ id: 'ann', plan: 'pro' }, {})).rejects.toMatchObject(
@@ -97,7 +97,7 @@ test('the plan and the cost are of the arguments, and an unknown plan is the def
   }
 });
 
-test('an override of a key wins over its plan', async () => {
+test('an override of a key has priority over its plan', async () => {
   const sms = new Sms();
   const limiter = rules.limiter('send');
   const { perDay } = rules.limiter('send', 'pro').policies;
@@ -116,7 +116,7 @@ test('a change of the rules applies to the next call, and counts stay', async ()
   await expect(sms.send('1')).rejects.toMatchObject(denial('texts.sms'));
 });
 
-test('shadow rules that compare with the rule are counted in the same call', async () => {
+test('the same call counts shadow rules that compare with the rule', async () => {
   const seen: string[] = [];
   const stop = subscribe('sluice:decision', ({ limiter, mode, result }) =>
     seen.push(`${limiter} ${mode} ${result}`),
@@ -133,7 +133,7 @@ test('shadow rules that compare with the rule are counted in the same call', asy
   ]);
 });
 
-test('held permits are released when the method ends, also those of a shadow', async () => {
+test('the end of the method releases held permits, also of a shadow rule', async () => {
   let end = () => {};
   class Jobs {
     @Limit('jobs')
@@ -154,7 +154,7 @@ test('held permits are released when the method ends, also those of a shadow', a
   expect(await rules.limiter('jobs-next').peek('Jobs.run')).toMatchObject({ remaining: 2 });
 });
 
-test('USER reads the current request', async () => {
+test('a key of type USER reads the current request', async () => {
   class Orders {
     @Limit('byUser')
     async list() {
@@ -168,7 +168,7 @@ test('USER reads the current request', async () => {
   await expect(orders.list()).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION', status: 500 });
 });
 
-test('a plan of the request needs a request: without one it is an error of the server, and not the default', async () => {
+test('a plan from the request throws a server error without a request', async () => {
   class Plans {
     @Limit('byRequest')
     async list() {
@@ -183,7 +183,7 @@ test('a plan of the request needs a request: without one it is an error of the s
   await call({ 'x-plan': 'pro' });
 });
 
-test('a class is limited method by method, and a method can skip the rule', async () => {
+test('on a class each method has the limit by itself, and a method can skip the rule', async () => {
   @Limit('sms', { key: () => 'all' })
   class Texts {
     async one() {}
@@ -198,7 +198,7 @@ test('a class is limited method by method, and a method can skip the rule', asyn
   await expect(texts.one()).rejects.toMatchObject(denial('texts.sms'));
 });
 
-test('a timeout waits for the permits', async () => {
+test('with a timeout a call waits for permits', async () => {
   class Waiting {
     @Limit('sms', { timeout: '2h', key: '#{0}' })
     async send(phone: string) {
@@ -218,7 +218,7 @@ test('a timeout waits for the permits', async () => {
   await own.store.close();
 });
 
-test('an unknown name, a name that the method lacks, and missing rules are clear errors', async () => {
+test('an unknown rule, an unknown argument and missing rules throw errors with the cause', async () => {
   class Wrong {
     @Limit('smss')
     async unknown() {}
@@ -274,6 +274,6 @@ test.each<[string, object, RegExp]>([
   ['sms', { params: 'phone' }, /params must list the names/],
   ['s m s', {}, /@Limit: the name of a rule must be .* not "s m s"/],
   ['', {}, /@Limit: the name of a rule must be/],
-])("@Limit('%s', %j) is refused at decoration", (name, options, message) => {
+])("@Limit('%s', %j) throws at decoration", (name, options, message) => {
   expect(() => Limit(name, options)).toThrow(message);
 });

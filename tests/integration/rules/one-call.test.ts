@@ -50,7 +50,7 @@ function served(rules: Rules) {
   return { limit, get };
 }
 
-test('three enforced rules and two shadow rules are one script call, all or nothing', async () => {
+test('one script call decides three enforced rules, all or nothing, and two shadow rules', async () => {
   const store = redisStore(redisUrl());
   closers.push(() => store.close());
   await store.connect();
@@ -68,13 +68,13 @@ test('three enforced rules and two shadow rules are one script call, all or noth
   const denied = await get('ann').expect(429);
   expect(JSON.parse(denied.text)['violated-policies']).toEqual(['shop.perUser.perHour']);
   const calls = messages.on('sluice:store-call').map((call) => call.calls);
-  expect(calls).toEqual([3, 3, 3, 3]); // the enforced rules are one call of a limiter, each shadow one
+  expect(calls).toEqual([3, 3, 3, 3]); // one limiter call for the enforced rules, and one for each shadow rule
   const left = async (name: string, key: string) => (await limit.limiters[name]!.peek(key)).remaining;
   expect(await left('orders', 'a')).toBe(47);
   expect(await left('next', 'ann')).toBe(0);
 });
 
-test('shadow rules are counted apart, and their denials can be compared with those of the enforced rule', async () => {
+test('shadow rules have their own counts, whose denials compare with the enforced rule', async () => {
   const store = memoryStore({ usage: true });
   closers.push(() => store.close());
   const rules = new Rules(DOCUMENT, { store });
@@ -126,7 +126,7 @@ test('a shadow rule without a key lets the request pass and warns once', async (
   expect(warnings).toEqual([expect.stringMatching(/dry run of limit 'shop.later'.*x-tenant/)]);
 });
 
-test('refund gives back what a request took of all its rules', async () => {
+test('refund gives back the permits of all rules of a request', async () => {
   const rules = new Rules(DOCUMENT, { store: memoryStore() });
   closers.push(() => rules.store.close());
   closers.push(() => rules.close());
@@ -142,5 +142,5 @@ test('refund gives back what a request took of all its rules', async () => {
   expect(() => limit.limiter).toThrow('has several limiters: use limiters.perIp or limiters.perUser');
   await expect(limit.refund({} as never)).rejects.toThrow("refund takes a decision of the rules 'shop'");
   await limit.close();
-  await get().expect(200); // the rules are the program's to close
+  await get().expect(200); // closing the adapter does not close the rules
 });

@@ -4,7 +4,7 @@ import { redisStore } from '../../../packages/core/src/index.js';
 import { rateLimit } from '../../../packages/express/src/index.js';
 import { loadRules, redisRules } from '../../../packages/rules/src/index.js';
 
-// A service with rules from Redis, as a process of its own. Its port is its first line; the others are its versions.
+// A service with rules from Redis, in its own process. Its first line is its port; the next lines are its versions.
 const { redis, cluster, every, skew } = JSON.parse(process.argv[2]!);
 
 const now = Date.now;

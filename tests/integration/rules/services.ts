@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly every: string;
 }
 
-/** Clocks of the processes, ms beside the right one. */
+/** Errors of the processes' clocks, ms. */
 const SKEWS = [0, -3_600_000, 86_400_000];
 
 /** Three processes of one service. */

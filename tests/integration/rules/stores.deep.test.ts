@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { testClient } from '../../support/redis/test-client.js';
 import { sluice } from '../cli/sluice.js';
 
-// Rules in Redis over every kind of client: loaded, changed by message and by poll, rolled out and rolled back.
+// Rules in Redis with every kind of client: load, change by message and by poll, rollout and rollback.
 
 const KEY = 'sluice:v2:rules:{rules}';
 const text = (version: number, limit: number, more = ''): string =>
@@ -70,10 +70,10 @@ describe.each<[string, (prefix: string) => () => RedisStore, string]>([
 ])('%s', (_, opener, prefix) => {
   const open = opener(prefix);
 
-  test('each push is in force by its message, a rollout spares the others, a rollback ends it', async () => {
+  test('a push applies at its message, a rollout only to its share, and a rollback undoes it', async () => {
     const source = redisRules(open());
     await source.push(text(1, 2));
-    const rules = await load(open(), '1h'); // so only a message can tell it
+    const rules = await load(open(), '1h'); // so it loads versions only at messages
     const allowed = allowedBy(rules);
     expect([await allowed('ann'), await allowed('ann'), await allowed('ann')]).toEqual([true, true, false]);
     await eventually(async () => (await listenersOf(admin, prefix)) === 1);
@@ -90,7 +90,7 @@ describe.each<[string, (prefix: string) => () => RedisStore, string]>([
     expect((await admin.keys('*')).filter((key) => !key.startsWith(prefix))).toEqual([]);
   });
 
-  test('a push whose message was lost is found by the next read', async () => {
+  test('the next read finds a push whose message was lost', async () => {
     const source = redisRules(open());
     await source.push(text(1, 2));
     const first = await admin.get(`${prefix}${KEY}`);
@@ -129,7 +129,7 @@ describe('Sentinel', () => {
   afterAll(() => servers.stop());
   const open = () => closing(redisStore({ sentinels: servers.addresses, name: servers.name }));
 
-  test('pushes reach processes before a failover and after it; between, the last good version decides', async () => {
+  test('pushes arrive before and after a failover; meanwhile the last valid version decides', async () => {
     const addresses = servers.addresses.map(({ host, port }) => `${host}:${port}`).join(',');
     const args = ['--sentinel', addresses, '--name', servers.name];
     const pushed = await sluice(['push', '-', '--yes', ...args], {}, text(1, 2));

@@ -59,7 +59,7 @@ async function replay(lines: readonly LoggedCall[], each: (rules: Rules, line: L
   }
 }
 
-/** What an app with these rules counts. */
+/** The counts of an app with these rules. */
 function live(lines: readonly LoggedCall[]) {
   let limit: FetchRateLimit | undefined;
   return replay(lines, (rules, { path, ip, user }) => {
@@ -68,7 +68,7 @@ function live(lines: readonly LoggedCall[]) {
   });
 }
 
-/** The most that each key used of the candidate, ascending. */
+/** The highest use of the candidate by each key, ascending. */
 async function peaksOf(lines: readonly LoggedCall[]): Promise<number[]> {
   const peaks = new Map<string, number>();
   await replay(lines, async (rules, { path, ip, user }) => {
@@ -87,7 +87,7 @@ const simulated = async (lines: readonly LoggedCall[]) => {
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 const QUANTILES = { p50: 0.5, p90: 0.9, p99: 0.99, max: 1 };
 
-test('live figures are those of a replay of the same requests', async () => {
+test('live figures equal those of a replay of the same requests', async () => {
   const lines = traffic(3_000, 300);
   const found = await live(lines);
   const rules = await simulated(lines);

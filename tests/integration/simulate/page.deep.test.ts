@@ -42,7 +42,7 @@ function log(): string {
   return [...lines, `<script>${HOSTILE}</script>`].join('\n');
 }
 
-test('the page shows plots and keys of a hostile log, runs nothing and loads nothing', async () => {
+test('the page shows plots and keys of a hostile log, and runs and loads nothing', async () => {
   const found = await simulate(rules(2, '<b>new</b>.yaml'), Readable.from([log()]), {
     against: rules(9, 'old.yaml'),
   });
@@ -71,7 +71,7 @@ test('the page shows plots and keys of a hostile log, runs nothing and loads not
     const keys = await page.locator('td.key').allTextContents();
     const shown = HOSTILE.replace('\u202e', '\\u{202e}').replace('\u0000', '\\u{0}');
     expect(keys).toContain(shown);
-    // The style applies, so its policy lets it.
+    // The style applies, so the policy of the page permits it.
     const fill = (kind: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('rect.${kind}')).fill`);
     expect(await fill('requests')).not.toBe(await fill('denied'));

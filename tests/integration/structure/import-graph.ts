@@ -9,11 +9,11 @@ export interface SourceFile {
   readonly lines: number;
   /** Imported files of the same package, as paths below `packages`. */
   readonly files: readonly string[];
-  /** Those of `files` that are there at run time: not for a type alone. */
+  /** The part of `files` that is loaded at run time, not only for types. */
   readonly values: readonly string[];
-  /** Imported packages, as they are written. */
+  /** Imported packages, as written. */
   readonly packages: readonly string[];
-  /** Those of `packages` that are there at run time. */
+  /** The part of `packages` that is loaded at run time. */
   readonly loaded: readonly string[];
 }
 
@@ -54,7 +54,7 @@ interface Import {
   readonly types: boolean;
 }
 
-/** A statement begins a line. `import()` may stand anywhere but in a comment. */
+/** A statement begins a line. `import()` may be anywhere except in a comment. */
 function importsOf(text: string): Import[] {
   const statements = [...text.matchAll(/^(?:import|export)\b(?:([^;'"]*?)\bfrom)?\s*'([^']+)'/gm)];
   const calls = [...text.matchAll(/^(?!\s*(?:\*|\/\/)).*?(\btypeof )?\bimport\('([^']+)'\)/gm)];
@@ -71,7 +71,7 @@ function onlyTypes(what: string): boolean {
   return /^\s*type\b/.test(what) || (filled.length > 0 && filled.every((name) => name.startsWith('type ')));
 }
 
-/** The graph of what is imported at run time. */
+/** The graph of imports at run time. */
 export const withoutTypes = (graph: ImportGraph): ImportGraph =>
   new Map([...graph].map(([path, file]) => [path, { ...file, files: file.values }]));
 

@@ -7,7 +7,7 @@ import { circles, importGraph, longestChain, packagesFolder, withoutTypes } from
 
 const graph = importGraph();
 
-/** Rooms of core, from the top down. Each imports itself and what is below it; files in no room are the ground. */
+/** Rooms of core, from the top down. Each imports only itself and lower rooms; files in no room are lowest. */
 const ROOMS = [
   'index.ts',
   'internal.ts',
@@ -44,12 +44,12 @@ const imports = (wrong: (path: string, imported: string) => boolean): string[] =
     files.filter((file) => wrong(path, file)).map((file) => `${path} -> ${file}`),
   );
 
-test('no file imports one that imports it', () => {
+test('no import is circular', () => {
   expect(circles(graph)).toEqual(CIRCLES);
   expect(circles(new Map([...graph, ...importGraph('page/src')]))).toEqual(CIRCLES);
 });
 
-test("core's imports lead down, from room to room", () => {
+test('no folder of core imports a higher one', () => {
   const height = (path: string): number => {
     const room = ROOMS.indexOf(path.split('/')[2]!);
     return room < 0 ? 0 : ROOMS.length - room;
@@ -60,12 +60,12 @@ test("core's imports lead down, from room to room", () => {
 test.each([
   ['at run time', withoutTypes(graph), FLOORS.values],
   ['with types', graph, FLOORS.types],
-])('no chain of imports in core is too long, %s', (_, imported, limit) => {
+])('core has no long chain of imports, %s', (_, imported, limit) => {
   const chain = longestChain(imported, 'core/src/index.ts').map((files) => files.join(' = '));
   expect(chain.length > limit ? chain : []).toEqual([]);
 });
 
-test('a package imports what it declares, and the public entries of its siblings', () => {
+test('a package imports only declared packages and public entries of its siblings', () => {
   const declared = (path: string): string[] => {
     const file = join(packagesFolder, path.split('/')[0]!, 'package.json');
     const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, 'utf8'));
@@ -100,7 +100,7 @@ test('a package imports what it declares, and the public entries of its siblings
   expect(imports((path, file) => path.split('/')[0] !== file.split('/')[0])).toEqual([]);
 });
 
-test('http imports core alone of our packages, no framework and no client of a store', () => {
+test('http imports only core of our packages, no framework and no store client', () => {
   const imported = [...graph.values()]
     .filter(({ path }) => path.startsWith('http/'))
     .flatMap(({ packages }) => packages)
@@ -109,7 +109,7 @@ test('http imports core alone of our packages, no framework and no client of a s
 });
 
 test.each(['core', 'http'])(
-  '%s imports modules of Node.js in one file, which has a twin without them',
+  '%s imports Node.js modules only in one file, which has a twin without them',
   (name) => {
     const { imports: aliases } = JSON.parse(readFileSync(join(packagesFolder, name, 'package.json'), 'utf8'));
     expect(aliases['#platform']['@sluice/source']).toEqual({

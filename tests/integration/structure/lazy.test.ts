@@ -9,7 +9,7 @@ const observed = (name: string) => () => {
   return jest.requireActual(name);
 };
 
-test('jsonpath-plus loads for a wide path, and negotiator for the first denial that has to choose a form', () => {
+test('jsonpath-plus loads with the first wide path, and negotiator with the first negotiated denial', () => {
   jest.doMock('jsonpath-plus', observed('jsonpath-plus'));
   jest.doMock('negotiator', observed('negotiator'));
   const { fixedWindow, RateLimiter } = require('@sluice/core') as typeof Core;

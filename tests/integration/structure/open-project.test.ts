@@ -10,7 +10,7 @@ const packages = readdirSync(join(root, 'packages')).filter((name) =>
 );
 const REPOSITORY = 'https://github.com/sluice-limits/sluice';
 
-test.each(packages)('packages/%s says where it comes from', (name) => {
+test.each(packages)('packages/%s names its repository', (name) => {
   const manifest = JSON.parse(read(`packages/${name}/package.json`));
   expect(manifest).toMatchObject({
     name: `@sluice/${name}`,
@@ -73,13 +73,13 @@ interface Job {
 const jobsOf = (workflow: string): Job[] => Object.values(yaml(workflow).jobs);
 const runsOf = (job: Job): string[] => job.steps.flatMap(({ run }) => run ?? []);
 
-test.each(workflows)('%s pins each action by commit, and names its version', (workflow) => {
+test.each(workflows)('%s pins each action by commit, with its version', (workflow) => {
   const used = [...read(workflow).matchAll(/uses: (.*)/g)].map(([, what]) => what);
   expect(used.length).toBeGreaterThan(0);
   for (const what of used) expect(what).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
 });
 
-test.each(workflows)('%s reads only, and installs what the lockfile says', (workflow) => {
+test.each(workflows)('%s has only read rights, and installs by the lockfile', (workflow) => {
   expect(yaml(workflow).permissions).toEqual({ contents: 'read' });
   for (const runs of jobsOf(workflow).map(runsOf)) {
     const installs = runs.findIndex((run) => run.startsWith('npm install'));
@@ -88,7 +88,7 @@ test.each(workflows)('%s reads only, and installs what the lockfile says', (work
   expect(read('.ci/run')).toContain('step npm install\nstep node scripts/check-lockfile.mjs\n');
 });
 
-test('the release workflow publishes in a job that runs no code of the repository', () => {
+test('the release workflow publishes in a job without code of the repository', () => {
   const { on, jobs } = yaml('.github/workflows/release.yml') as { on: string; jobs: Record<string, Job> };
   expect(on).toBe('workflow_dispatch');
   const signing = Object.values(jobs).filter(({ permissions }) => permissions?.['id-token'] === 'write');
@@ -109,7 +109,7 @@ test('the release workflow publishes in a job that runs no code of the repositor
 const FORMS = '.github/ISSUE_TEMPLATE';
 const forms = readdirSync(join(root, FORMS)).filter((file) => file !== 'config.yml');
 
-test.each(forms)('the issue form %s is one that GitHub reads', (file) => {
+test.each(forms)('GitHub accepts the issue form %s', (file) => {
   const { name, description, body } = yaml(join(FORMS, file));
   expect([name, description]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
   const fields = body.filter(({ type }: { type: string }) => type !== 'markdown');
@@ -121,13 +121,13 @@ test.each(forms)('the issue form %s is one that GitHub reads', (file) => {
   }
 });
 
-test('questions and security problems have other ways in', () => {
+test('issues link to other places for questions and security problems', () => {
   const { contact_links } = yaml(join(FORMS, 'config.yml'));
   const urls = contact_links.map(({ url }: { url: string }) => url);
   expect(urls).toEqual([`${REPOSITORY}/security/advisories/new`, `${REPOSITORY}/discussions`]);
 });
 
-test('dependencies and actions are kept up to date', () => {
+test('Dependabot updates dependencies and actions', () => {
   const { version, updates } = yaml('.github/dependabot.yml');
   expect(version).toBe(2);
   const kept = updates.map((update: Record<string, unknown>) => update['package-ecosystem']);

@@ -12,14 +12,14 @@ import type { Called } from './walk.js';
 // A server with a limiter, and its only client. Prints the functions of this file that run while one request is answered, of several
 // such requests. Options: the URL of a Redis, the name of the limiter.
 
-/** Calls after which the script is cached, nothing happens for the first time, and the checks for misuse have seen enough. */
+/** Warm-up calls: then the script is cached, all code has run, and the checks for misuse have ended. */
 const WARM_UP = 1100;
 const MEASURED = 3;
-/** What a request leaves to do is done by then, its deadline's timer included, ms. */
+/** Time in which the work after a request ends, including its deadline's timer, ms. */
 const SETTLED = 800;
 
 async function main(url: string, name: string): Promise<void> {
-  // Generous: one call that is late on a busy machine would make the fallback's memory part of all that is counted.
+  // Generous: one late call on a busy machine would add the fallback to the walk.
   const timeouts = { commandTimeout: 30_000, socketTimeout: 60_000 };
   const redis = new Redis(url, { ...recommendedRedisOptions, ...timeouts });
   const app = express();
@@ -45,7 +45,7 @@ async function main(url: string, name: string): Promise<void> {
   profiler.connect();
   profiler.post('Profiler.enable');
   profiler.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-  /** What has run since it was called last. A session in its own thread answers at once. */
+  /** The functions that ran since the last call. A session in its own thread answers at once. */
   const takeCalled = (): Called[] => {
     let functions: Profiler.FunctionCoverage[] = [];
     profiler.post('Profiler.takePreciseCoverage', (error, coverage) => {

@@ -14,13 +14,13 @@ beforeAll(async () => {
     process.stdout.write(`${walked.files} files, ${walked.calls} calls\n${walked.list}\n`);
 }, 120_000);
 
-test('a request through Express that Redis allows runs few of our files and functions', () => {
+test('an allowed Express request on Redis runs few of our files and functions', () => {
   const { files, calls, list } = walked;
   if (files > FILES || calls > CALLS)
     throw new Error(`${files} files (${FILES}), ${calls} calls (${CALLS}):\n${list}`);
 });
 
-test('the walk goes from the adapter to the store', () => {
+test('the walk contains files from the adapter to the store', () => {
   for (const path of ['express/src/middleware.ts', 'core/src/stores/redis/redis-store.ts'])
     expect(walked.list).toContain(path);
 });

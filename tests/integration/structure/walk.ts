@@ -17,13 +17,13 @@ export interface Walk {
   readonly files: number;
   /** Number of calls of our functions. */
   readonly calls: number;
-  /** Each file with its functions, in order of their lines: for a person to read. */
+  /** Each file with its functions, in order of their lines, to print. */
   readonly list: string;
 }
 
 const packages = resolve(__dirname, '../../../packages');
 
-/** What of our sources runs for one warmed request: the shortest walk of several requests. */
+/** Our functions that run for one warmed request: the shortest walk of several requests. */
 export async function walk(redisUrl: string, limiter: string): Promise<Walk> {
   const server = await bundle(join(__dirname, 'walk-server.ts'), { sourceMap: true });
   try {
@@ -64,7 +64,7 @@ function walkOf(called: readonly Called[], sourceOf: (start: number) => Source |
   return { files: byFile.size, calls, list: list.join('\n') };
 }
 
-/** Where a function of a bundle comes from; undefined for what is not ours. */
+/** The source of a function of a bundle; undefined if it is not ours. */
 function sources(file: string): (start: number) => Source | undefined {
   const text = readFileSync(file, 'utf8');
   const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));

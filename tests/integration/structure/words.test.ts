@@ -23,7 +23,7 @@ const files = filesIn('.').map((path) => ({ path, text: readFileSync(join(root, 
 /** Between two words: spaces, or the end of a line and what begins the next line of a comment or a quotation. */
 const GAP = String.raw`(?:[ \t]|\r?\n[ \t]*(?:\/\/|\*|--|>)?[ \t]*)+`;
 
-/** Every place of a pattern, as file:line, what stands there, and what to write. */
+/** Every match of a pattern: file, line, text, and the replacement. */
 function placesOf(pattern: RegExp, instead: string): string[] {
   return files.flatMap(({ path, text }) =>
     [...text.matchAll(pattern)].map(({ 0: found, index }) => {
@@ -33,13 +33,13 @@ function placesOf(pattern: RegExp, instead: string): string[] {
   );
 }
 
-test('there is something to read', () => {
+test('the files include pages, docs and scripts', () => {
   const paths = files.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/options.md', 'scripts/lua.mjs']));
   expect(paths.filter((path) => path.includes('node_modules'))).toEqual([]);
 });
 
-test.each(Object.entries(PHRASES))('nobody has to read "%s" twice', (phrase, instead) => {
+test.each(Object.entries(PHRASES))('no file has the phrase "%s"', (phrase, instead) => {
   const pattern = new RegExp(String.raw`\b(?:${phrase.replaceAll(' ', GAP)})\b`, 'gi');
   expect(placesOf(pattern, instead)).toEqual([]);
 });

@@ -49,7 +49,7 @@ test('random cases come from the seed of the run, in every file of the tests', (
       .map((file) => join(folder, file)),
   );
   expect(sources.length).toBeGreaterThan(500);
-  // `tests/support/random.ts` and fast-check draw from a seed. For a name that nobody else uses there is `uniqueName`.
+  // `tests/support/random.ts` and fast-check draw from a seed. For a unique name use `uniqueName`.
   const unseeded = sources.filter((file) => /Math\.random\(\)/.test(readFileSync(join(root, file), 'utf8')));
   expect(unseeded).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { KINDS, OwnCluster } from '../cluster/own-cluster.js';
 const own = new OwnCluster();
 const users = Array.from({ length: 60 }, (_, i) => `user-${i}`);
 
-test('each node has its own script calls, and they carry all decisions', async () => {
+test('each node’s script calls are published, with all decisions', async () => {
   const limiter = own.limiter({
     policy: fixedWindow({ limit: 9, window: '1h' }),
     store: own.store(KINDS[0]!),

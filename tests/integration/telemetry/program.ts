@@ -13,10 +13,10 @@ process.on('uncaughtException', (error) => thrown.push(error.message));
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const order: string[] = [];
-let told = 0;
+let delivered = 0;
 for (const channel of ['sluice:decision', 'sluice:store-call', 'sluice:wait', 'sluice:refund'] as const)
   subscribe(channel, () => {
-    told += 1;
+    delivered += 1;
     if (kind === 'throwing') throw new Error(channel);
     Atomics.wait(pause, 0, 0, 20);
   });
@@ -44,7 +44,7 @@ async function main() {
   }
   await new Promise(setImmediate);
   await store.close();
-  process.stdout.write(JSON.stringify({ results, order, told, thrown }));
+  process.stdout.write(JSON.stringify({ results, order, delivered, thrown }));
 }
 
 void main();

@@ -24,16 +24,21 @@ const decided = [
 const order = ['redis', 'memory'].flatMap((where) => [1, 2, 3, 4].map((i) => `${where} ${i}`));
 
 test.each(['throwing', 'slow'])('a %s subscriber changes no decision and no order', async (kind) => {
-  const { ok, output } = await run(process.execPath, [program.file, redisUrl(), uniqueName('told'), kind]);
+  const { ok, output } = await run(process.execPath, [
+    program.file,
+    redisUrl(),
+    uniqueName('delivered'),
+    kind,
+  ]);
   expect({ ok, output: ok ? '' : output }).toEqual({ ok: true, output: '' });
   const seen = JSON.parse(output);
   expect(seen.results).toEqual([decided, decided]);
   expect(seen.order).toEqual(order);
-  expect(seen.told).toBeGreaterThanOrEqual(2 * (4 + 1 + 1) + 1);
-  expect(seen.thrown).toHaveLength(kind === 'throwing' ? seen.told : 0);
+  expect(seen.delivered).toBeGreaterThanOrEqual(2 * (4 + 1 + 1) + 1);
+  expect(seen.thrown).toHaveLength(kind === 'throwing' ? seen.delivered : 0);
 });
 
-test('both copies of the package, ESM and CommonJS, publish on the same channels', async () => {
+test('the ESM and the CommonJS copy of the package publish on the same channels', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-copies-'));
   try {
     for (const format of ['esm', 'cjs'] as const)

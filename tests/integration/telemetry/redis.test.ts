@@ -35,9 +35,9 @@ function listen(...of: ConstructorParameters<typeof Messages>): Messages {
   return messages;
 }
 
-test('calls of one turn: one script call, then their decisions in order, with these fields', async () => {
+test('calls of one turn publish one script call, then their decisions in order', async () => {
   const store = await connected();
-  const limiter = new RateLimiter({ name: uniqueName('told'), policy: hourly(2), store, deadline });
+  const limiter = new RateLimiter({ name: uniqueName('published'), policy: hourly(2), store, deadline });
   const messages = listen();
   const before = performance.now();
   const decisions = await Promise.all([1, 2, 3].map(() => limiter.consume('ann')));
@@ -66,18 +66,18 @@ test('calls of one turn: one script call, then their decisions in order, with th
   }
 });
 
-test('a wait for a held permit, and what it holds: in order', async () => {
+test('a wait for a held permit publishes its messages in order', async () => {
   const store = await connected();
   const policy = concurrency({ limit: 1, lease: '30s' });
-  const limiter = new RateLimiter({ name: uniqueName('told'), policy, store, deadline });
+  const limiter = new RateLimiter({ name: uniqueName('published'), policy, store, deadline });
   const messages = listen(limiter.name, { traced: true });
   const held = await limiter.acquire('k');
   const waiting = limiter.acquire('k');
   await eventually(async () => messages.log.includes('wait waiting'));
   await limiter.release(held);
   await limiter.release(await waiting);
-  const told = messages.log.filter((one) => !one.startsWith('refund'));
-  expect(told).toEqual([
+  const published = messages.log.filter((one) => !one.startsWith('refund'));
+  expect(published).toEqual([
     ...['start', 'end', 'lease held', 'decision allowed', 'asyncStart', 'asyncEnd'],
     ...['start', 'end', 'wait waiting', 'lease released', 'lease held'],
     ...['wait allowed', 'decision allowed', 'asyncStart', 'asyncEnd', 'lease released'],
@@ -88,11 +88,11 @@ test('a wait for a held permit, and what it holds: in order', async () => {
   expect(messages.log.filter((one) => one === 'refund release')).toHaveLength(2);
 });
 
-test('a script that the server does not know is one script call', async () => {
-  const own = await startRedis(); // other suites count on the scripts of the common server
+test('a script call that loads the script publishes one message', async () => {
+  const own = await startRedis(); // other tests need the scripts of the shared server
   closers.push(() => own.stop());
   const store = await connected(own.url);
-  const limiter = new RateLimiter({ name: uniqueName('told'), policy: hourly(5), store, deadline });
+  const limiter = new RateLimiter({ name: uniqueName('published'), policy: hourly(5), store, deadline });
   await limiter.consume('k');
   const client = new Redis(own.url);
   closers.push(() => client.disconnect());
@@ -104,10 +104,10 @@ test('a script that the server does not know is one script call', async () => {
   ]);
 });
 
-test('a hostile key is encoded in every message', async () => {
+test('every message encodes a hostile key', async () => {
   const store = await connected();
   const policy = concurrency({ limit: 1, lease: '30s' });
-  const limiter = new RateLimiter({ name: uniqueName('told'), policy, store, deadline });
+  const limiter = new RateLimiter({ name: uniqueName('published'), policy, store, deadline });
   const messages = listen(limiter.name);
   for (const key of ['a\r\n\u001b[2Jb', 'x'.repeat(2 ** 20)])
     await limiter.release(await limiter.consume(key));
@@ -118,9 +118,9 @@ test('a hostile key is encoded in every message', async () => {
   for (const key of keys) expect(key).toMatch(/^[A-Za-z0-9._~@+=,/:%-]{1,128}$/);
 });
 
-test('a refusal of the server is the error of the decision; a foreign value is no failed script call', async () => {
+test('a refused script call publishes its error, and a foreign value publishes no failed script call', async () => {
   const store = await connected();
-  const name = uniqueName('told');
+  const name = uniqueName('published');
   const limiter = new RateLimiter({ name, policy: hourly(5), store, deadline });
   const client = new Redis(redisUrl());
   closers.push(() => client.disconnect());
@@ -134,7 +134,7 @@ test('a refusal of the server is the error of the decision; a foreign value is n
 describe('an outage', () => {
   const own = new OwnRedis();
 
-  test('publishes the same objects as store.on, and then recovery; failed script calls have their error', async () => {
+  test('publishes the objects of store.on, failed script calls and the recovery', async () => {
     const store = await connected(own.server.url);
     const limiter = own.limiter(store);
     const events: [string, unknown][] = [];

@@ -16,7 +16,7 @@ afterAll(() => program.remove());
 const KEYS = Array.from({ length: 8 }, (_, i) => `customer-${i}`);
 const EACH = KEYS.flatMap((key) => ['50%', '80%', '100%'].map((threshold) => `${key} ${threshold}`)).sort();
 
-/** What a process printed, and how it ended. */
+/** The output of a process, and its exit. */
 function started(work: Work): Promise<{ lines: string[]; ended: unknown }> {
   return new Promise((resolve) => {
     const child = fork(program.file, [JSON.stringify(work)], { env: programEnv, execArgv: [], silent: true });
@@ -38,19 +38,19 @@ const fleet = (work: Omit<Work, 'limiter' | 'keys'>, processes: readonly Partial
   return Promise.all(processes.map((own) => started({ ...all, ...own })));
 };
 
-test('four processes, with refunds: each threshold of each key is published once', async () => {
+test('four processes with refunds publish each threshold of each key once', async () => {
   const ran = await fleet({ urls: [redisUrl()], limit: 60 }, [{}, {}, {}, {}]);
   expect(ran.map(({ ended }) => ended)).toEqual([0, 0, 0, 0]);
   expect(ran.flatMap(({ lines }) => lines).sort()).toEqual(EACH);
 });
 
-test('with prefetched permits too', async () => {
+test('four processes with prefetched permits publish each threshold once', async () => {
   const ran = await fleet({ urls: [redisUrl()], limit: 400, prefetch: 20 }, [{}, {}, {}]);
   expect(ran.map(({ ended }) => ended)).toEqual([0, 0, 0]);
   expect(ran.flatMap(({ lines }) => lines).sort()).toEqual(EACH);
 });
 
-test('a process that dies before it has published: what it had claimed is missing, and none comes twice', async () => {
+test('a process that dies before it publishes loses its claims, and no threshold is published twice', async () => {
   const ran = await fleet({ urls: [redisUrl()], limit: 60 }, [{ diesAt: '50%' }, {}, {}]);
   const [died] = ran;
   const lines = ran.flatMap((one) => one.lines);
@@ -62,7 +62,7 @@ test('a process that dies before it has published: what it had claimed is missin
   expect(missing.filter((one) => !one.endsWith(' 50%'))).toEqual([]);
 });
 
-test('in a cluster', async () => {
+test('four processes on a cluster publish each threshold once', async () => {
   const cluster = await startRedisCluster();
   try {
     const urls = cluster.addresses.map(({ host, port }) => `redis://${host}:${port}`);

@@ -1,14 +1,14 @@
 import { fixedWindow, RateLimiter, redisStore, subscribe } from '../../../packages/core/src/index.js';
 
-/** What a process does: calls of each key until its limit is used up, with refunds on the way. It prints each threshold. */
+/** The work of a process: calls each key until its limit is used up, with refunds. Prints each threshold. */
 export interface Work {
-  /** Of one server, or of the nodes of a cluster. */
+  /** The address of one server, or of the nodes of a cluster. */
   readonly urls: readonly string[];
   readonly limiter: string;
   readonly keys: readonly string[];
   readonly limit: number;
   readonly prefetch?: number;
-  /** It kills itself when it should print this one. */
+  /** The threshold at which it kills itself instead of printing it. */
   readonly diesAt?: string;
 }
 
@@ -36,7 +36,7 @@ async function main({ urls, limiter: name, keys, limit, prefetch, diesAt }: Work
       }
     }),
   );
-  await new Promise((resolve) => setTimeout(resolve, 2_500)); // looks that are on their way, or wait for a second
+  await new Promise((resolve) => setTimeout(resolve, 2_500)); // checks are pending, or wait for a second
   await limiter.close();
   await store.close();
 }

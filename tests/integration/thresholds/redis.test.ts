@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A limiter with a store of its own, as another process has it. */
+/** A limiter with its own store, as in another process. */
 function limiterOf(name: string, options: Partial<RateLimiterOptions> = {}): RateLimiter {
   const store = redisStore(redisUrl());
   const limiter = new RateLimiter({
@@ -38,13 +38,13 @@ function limiterOf(name: string, options: Partial<RateLimiterOptions> = {}): Rat
   );
   return limiter;
 }
-const told = (count: number) => eventually(async () => messages.length >= count && messages.splice(0));
+const received = (count: number) => eventually(async () => messages.length >= count && messages.splice(0));
 
 test('one of several stores publishes, and the claim lasts as long as the window', async () => {
   const name = uniqueName('quota');
   const limiters = [limiterOf(name), limiterOf(name), limiterOf(name)];
   await Promise.all(limiters.map((limiter) => limiter.consume('ann', { cost: 3 })));
-  const [message] = await told(1);
+  const [message] = await received(1);
   expect(message).toMatchObject({
     limiter: name,
     policy: name,
@@ -57,7 +57,7 @@ test('one of several stores publishes, and the claim lasts as long as the window
   expect(new Date(message!.windowStart).toISOString()).toBe(`${year - 1}-12-31T23:00:00.000Z`);
   expect(new Date(message!.windowEnd).toISOString()).toBe(`${year}-12-31T23:00:00.000Z`);
   await Promise.all(limiters.map((limiter) => limiter.consume('ann')));
-  expect((await told(1)).map(({ threshold }) => threshold)).toEqual(['100%']);
+  expect((await received(1)).map(({ threshold }) => threshold)).toEqual(['100%']);
   const redis = new Redis(redisUrl());
   closers.push(() => redis.disconnect());
   for (const threshold of [8_000, 10_000]) {
@@ -67,7 +67,7 @@ test('one of several stores publishes, and the claim lasts as long as the window
   }
 });
 
-test('prefetched permits count when calls use them: here, and none twice', async () => {
+test('prefetched permits count when calls use them, and never twice', async () => {
   const policy = fixedWindow({ limit: 200, window: '1 year' });
   const limiter = limiterOf(uniqueName('quota'), { policy, prefetch: { most: 20 } });
   let prefetched = 0;
@@ -78,10 +78,10 @@ test('prefetched permits count when calls use them: here, and none twice', async
     if (call === 159) expect(messages).toEqual([]);
   }
   expect(prefetched).toBeGreaterThan(0);
-  expect((await told(2)).map(({ threshold }) => threshold)).toEqual(['80%', '100%']);
+  expect((await received(2)).map(({ threshold }) => threshold)).toEqual(['80%', '100%']);
 });
 
-test('a server that refuses the claim causes a warning, and no error of a call', async () => {
+test('a server that refuses the claim causes a warning, and rejects no call', async () => {
   const server = await startRedis();
   const admin = new Redis(server.url);
   closers.push(

@@ -39,7 +39,7 @@ const sum = (counts: readonly number[]) => counts.reduce((total, count) => total
 test.each([
   ['one server', oneServer],
   ['a cluster', cluster],
-])('the counts of two processes are added: %s', async (_, start) => {
+])('reads the sums of the counts of two processes: %s', async (_, start) => {
   const urls = await start();
   const work = async (calls: Work['calls'], keys: Work['keys']) => {
     const file = `${program.file}.${keys}.json`;
@@ -66,7 +66,7 @@ test.each([
   expect(usage).toMatchObject({ refused: [], keys: 'hash' });
   const [api, all, both] = usage.limiters;
   expect(usage.limiters.map(({ limiter }) => limiter)).toEqual(['api', 'api-all', 'api-both']);
-  // Digests and plain keys are the same keys; a call that one member denied met the other.
+  // Digests and plain keys are the same keys; both members count a call that one of them denied.
   const used = (keys: number) => ({
     keys,
     error: 0,

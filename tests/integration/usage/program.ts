@@ -7,9 +7,9 @@ import {
   redisStore,
 } from '../../../packages/core/src/index.js';
 
-/** What a process does: the calls of each key at a limiter of one permit, then nothing until its counts are published. */
+/** The work of a process: calls each key at a limiter of one permit, then waits until its counts are published. */
 export interface Work {
-  /** Of one server, or of the nodes of a cluster. */
+  /** The address of one server, or of the nodes of a cluster. */
   readonly urls: readonly string[];
   readonly limiter: string;
   readonly keys: 'hash' | 'plain';

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The site as `npm run docs` builds it, in a folder of its own: another run of the tests may build it again meanwhile. */
+/** The site as `npm run docs` builds it, in its own folder, because another test run may build it at the same time. */
 export async function buildSite(): Promise<string> {
   const cache = join(root, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export const htmlFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'));
 
-/** Links of a built site to itself that lead to no page, or to no heading of it. */
+/** Links within a built site that lead to no page or heading. */
 export function brokenLinks(folder: string): { readonly checked: number; readonly broken: string[] } {
   const pages = new Map(
     htmlFiles(folder).map((file) => {
@@ -29,7 +29,7 @@ export function brokenLinks(folder: string): { readonly checked: number; readonl
       const path = decodeURI(pathname).replace(/\/$/, '/index.html');
       const page = pages.get(path) ?? pages.get(`${path}.html`);
       const id = decodeURIComponent(hash.slice(1));
-      // The state of the playground is behind # too.
+      // The playground also has its state after #.
       const found = page === undefined ? assets.has(path) : id === '' || id.includes('=') || page.ids.has(id);
       if (!found) broken.push(`${from} → ${href}`);
     }

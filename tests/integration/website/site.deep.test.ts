@@ -73,7 +73,7 @@ async function requestsOf(page: Page, index = 0): Promise<unknown[][]> {
     );
 }
 
-/** What the core says without any page, in the form of the table. */
+/** The decisions of core, in the form of the table. */
 async function direct(policy: Policy, moments: readonly number[]): Promise<unknown[][]> {
   const clock = new ManualClock();
   const start = clock.now();
@@ -91,13 +91,13 @@ async function direct(policy: Policy, moments: readonly number[]): Promise<unkno
 /** Five bursts of eight, 6 s apart; in each the requests are 20 ms apart. */
 const bursts = Array.from({ length: 40 }, (_, i) => Math.floor(i / 8) * 6000 + (i % 8) * 20);
 
-test('every link of the site leads to a page and a heading of it', () => {
+test('every link of the site leads to an existing page and heading', () => {
   const { checked, broken } = brokenLinks(folder);
   expect(broken).toEqual([]);
   expect(checked).toBeGreaterThan(1000);
 });
 
-test('every page of docs/ is in the site, and in its sidebar', () => {
+test('the site and its sidebar have every page of docs/', () => {
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md') && !/(^|\/)index\.md$/.test(file))
     .map((file) => file.replace(/\.md$/, '.html'));
@@ -138,7 +138,7 @@ test.each([
     tokenBucket({ capacity: 5, refill: 2, every: '3s' }),
   ],
   ['slidingLog', 'a=slidingLog&a.limit=7&a.window=11s', slidingLog({ limit: 7, window: '11s' })],
-])('the playground answers as the core does: %s', async (_, hash, policy) => {
+])('the playground decides as core does: %s', async (_, hash, policy) => {
   const page = await open(`/playground.html#${hash}&traffic=bursts`);
   const expected = await direct(policy, bursts);
   expect(await requestsOf(page)).toEqual(expected);
@@ -148,7 +148,7 @@ test.each([
   );
 });
 
-test('requests wait for a leaky bucket and for a released permit', async () => {
+test('the playground lets requests wait for a leaky bucket and a released permit', async () => {
   const page = await open(
     '/playground.html#a=leakyBucket&a.capacity=10&a.leak=1&a.every=1s&waits=yes&length=5.5',
   );
@@ -159,7 +159,7 @@ test('requests wait for a leaky bucket and for a released permit', async () => {
   expect(await runs(page).locator('.counts').textContent()).toContain('● 6 passed✕ 0 denied');
 });
 
-test('two policies meet the same traffic', async () => {
+test('the playground compares two policies with the same traffic', async () => {
   const page = await open('/playground.html#a=tokenBucket&a.capacity=10&a.refill=1&a.every=1s');
   await page.getByRole('button', { name: 'Compare two policies' }).click();
   await runs(page).nth(1).locator('.counts').waitFor();
@@ -193,7 +193,7 @@ test('a link restores policies, traffic and clicks', async () => {
   expect(await field(other, 'capacity').inputValue()).toBe('4');
   expect(await field(other, 'requests per second').inputValue()).toBe('3');
   await other.getByText('Clear 1 clicked').waitFor();
-  // By now the first page has also counted its click, which it does after it has named it.
+  // By now the first page has also counted its click: it counts after it has shown it.
   const counts = await page.locator('.counts').allTextContents();
   expect(await other.locator('.counts').allTextContents()).toEqual(counts);
 });
@@ -212,7 +212,7 @@ test.each([
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-test('the keyboard is enough, and time runs', async () => {
+test('the playground works by keyboard, and time advances', async () => {
   const page = await open('/playground.html#a=fixedWindow&a.limit=2&a.window=10s&traffic=clicks&length=2');
   const counts = runs(page).locator('.counts');
   await counts.waitFor();
@@ -229,7 +229,7 @@ test('the keyboard is enough, and time runs', async () => {
   await page.getByRole('button', { name: 'Play' }).waitFor();
 });
 
-test('on a phone nothing is wider than the screen, and the page is dark if the reader wants it', async () => {
+test('on a phone the page fits the screen, and follows the dark colour scheme', async () => {
   const phone = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
   for (const path of ['/playground.html', '/algorithms/token-bucket.html']) {
     const page = await open(path, phone);
@@ -244,7 +244,7 @@ test.each(
   readdirSync(join(root, 'packages/core/src/algorithms'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name),
-)('the page of %s draws it, and leads to the playground', async (name) => {
+)('the page of %s draws it, and links to the playground', async (name) => {
   const page = await open(`/algorithms/${name}.html`);
   await runs(page).locator('.counts').waitFor();
   const counts = await runs(page).locator('.counts').textContent();

@@ -56,7 +56,7 @@ class OwnFilter implements ExceptionFilter {
   }
 }
 
-const told: string[] = [];
+const notes: string[] = [];
 let served = 0;
 let finish: (() => void) | undefined;
 
@@ -108,16 +108,16 @@ class Guards {
         handler: context.getHandler().name,
         limit,
       }),
-      onLimited: (context, decision) => told.push(`${context.getClass().name} ${decision.name}`),
+      onLimited: (context, decision) => notes.push(`${context.getClass().name} ${decision.name}`),
     }),
   )
   object(): string {
     return 'passed';
   }
 
-  @Get('told')
-  told(): string[] {
-    return told;
+  @Get('notes')
+  notes(): string[] {
+    return notes;
   }
 
   @Get('thrown')

@@ -44,7 +44,7 @@ const moduleWith = (sluice: Parameters<typeof SluiceModule.forRoot>[0]): Type =>
 const quiet = { logger: false, abortOnError: false } as const;
 type App = Awaited<ReturnType<typeof NestFactory.create>>;
 
-/** Each path is asked twice: what the two are answered. */
+/** The answers to two requests of each path. */
 async function served(app: App): Promise<string[]> {
   await app.listen(0, '127.0.0.1');
   const answers: string[] = [];
@@ -69,7 +69,7 @@ async function failureOf(work: () => Promise<unknown>): Promise<string> {
 const start = (module: Type) => NestFactory.create(module, adapter(), quiet);
 const wrong = (sluice: unknown) => failureOf(() => start(moduleWith(sluice as never)));
 
-/** Refuses what comes after its end, as a Redis store does. */
+/** Rejects calls after it is closed, as a Redis store does. */
 function endingStore(): Store {
   const store = memoryStore();
   const decide = store.decide.bind(store);

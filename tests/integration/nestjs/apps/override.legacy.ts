@@ -3,7 +3,7 @@ import { fixedWindow } from '@sluice/core';
 import { OverrideLimit, RateLimitGuard, SkipLimit, SluiceModule } from '@sluice/nestjs';
 import { serve } from './serve.legacy.js';
 
-/** What the application has wrong, for tests of a start that fails. */
+/** The mistake of the application, for tests of a failing start. */
 const { WRONG } = process.env;
 
 const perHour = (limit: number) => fixedWindow({ limit, window: '1h' });

@@ -1,4 +1,4 @@
-// What the README shows, piece by piece (see readme.test.ts), and a server around it.
+// The blocks of the README (see readme.deep.test.ts), and a server around them.
 
 import { Body, Controller, Get, Module, Post, UseGuards } from '@nestjs/common';
 import { fixedWindow, redisStore } from '@sluice/core';

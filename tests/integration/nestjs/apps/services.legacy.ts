@@ -46,7 +46,7 @@ export class Login implements CanActivate {
   }
 }
 
-/** Asks the service before the handler does, in a guard and in a pipe. */
+/** Calls the service before the handler, in a guard and in a pipe. */
 @Injectable()
 class AskInGuard implements CanActivate {
   constructor(readonly gateway: Gateway) {}

@@ -1,4 +1,4 @@
-// A program may load both copies of a package: its own code imports, and something it uses requires.
+// A program may load both copies of a package: its own code imports it, and a dependency requires it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import * as esm from '@sluice/core';
@@ -36,7 +36,7 @@ for (const [makes, reads] of [
 const limiter = new cjs.RateLimiter({ policy: cjs.fixedWindow({ limit: 1, window: '1h' }) });
 assert.equal(rateLimit({ limiter }).limiter, limiter);
 
-// A copy knows that the other one counts already.
+// A copy notices that the other one already counts.
 const meter = new Proxy({}, { get: () => () => ({ record() {} }) });
 const meterProvider = { getMeter: () => meter };
 const cjsOtel = require('@sluice/otel');
@@ -48,9 +48,9 @@ cjsOtel.instrument({ meterProvider }).close();
 // Rules that one copy parsed work in the other, and errors are known in both.
 const cjsRules = require('@sluice/rules');
 const set = parseRules('rules: [{ name: sms, limit: { gcra: { limit: 1, period: 1m } } }]');
-const ruled = new cjsRules.Rules(set);
-assert.equal(ruled.ruleSet, set);
-await ruled.close();
+const cjsCopy = new cjsRules.Rules(set);
+assert.equal(cjsCopy.ruleSet, set);
+await cjsCopy.close();
 assert.throws(() => cjsRules.parseRules('5'), isRulesError);
 
 // The request that one copy's middleware announces is the other's current request.
@@ -60,7 +60,7 @@ assert.equal(
   request,
 );
 
-// One configuration is for both: the store given to one copy counts what the other decorated.
+// Both copies share one configuration: the store of one copy counts calls that the other decorated.
 const store = esm.memoryStore();
 decorators.configureSluice({ store });
 class Greeter {

@@ -32,7 +32,7 @@ const limiter = new RateLimiter({ policy: tokenBucket({ capacity: 2, refill: 1, 
 assert.equal((await limiter.consume('k')).allowed, true);
 await limiter.acquire('k');
 await assert.rejects(limiter.acquire('k', { timeout: 0 }), isRateLimitExceededError);
-// ioredis is found where it is installed, and asked for only when needed.
+// ioredis is found where it is installed, and loads only when needed.
 const store = redisStore('redis://127.0.0.1:1');
 const nowhere = new RateLimiter({ name: 'nowhere', policy, failurePolicy: 'deny', store, deadline: '5s' });
 assert.equal((await nowhere.consume('k')).source, 'deny');

@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   assert.equal(await Orders.report(), 'report');
   await assert.rejects(Orders.report(), isRateLimitExceededError);
 
-  // What frameworks inject and route by is still there.
+  // The metadata for injection and routing is still there.
   assert.deepEqual(Reflect.getMetadata('design:paramtypes', Orders.prototype, 'place'), [User, String]);
   assert.deepEqual([orders.place.name, orders.place.length], ['place', 2]);
 

@@ -102,7 +102,7 @@ const document: RulesDocument = {
 const wrong: RulesDocument = { rules: [{ name: 'api', mode: 'off' }] };
 assert.throws(() => parseRules(wrong), /mode must be 'enforce' or 'shadow'/);
 const rules = new Rules(parseRules(document));
-const ruled: RulesDecision = await rules.decide({
+const decided: RulesDecision = await rules.decide({
   ip: '192.0.2.1',
   user: undefined,
   method: 'GET',
@@ -112,7 +112,7 @@ const ruled: RulesDecision = await rules.decide({
   body: undefined,
   headers: {},
 });
-assert.equal(ruled.decision?.limit, 1);
+assert.equal(decided.decision?.limit, 1);
 await rules.close();
 
 const instance = fastify();
