@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * A TypeScript file made into one that plain Node runs, from the sources of all packages.
+ * Bundles a TypeScript file and the sources of our packages into one file that plain Node runs.
  * @param sourceMap whether its source map is written beside it, as `file.map`
  */
 export async function bundle(source: string, { sourceMap = false } = {}) {

@@ -68,8 +68,8 @@ export async function debianProgram(wanted: DebianPackages): Promise<DebianProgr
       if (reason !== undefined) return reason;
       const refused = `${wanted.programs[0]} of the Debian package does not run on this machine`;
       if ((await programIn(unpacked, wanted)) === undefined) return refused;
-      await rm(root, { recursive: true, force: true }); // what was there does not run
-      // Fails only when another process was quicker, and then what it put there serves as well.
+      await rm(root, { recursive: true, force: true }); // the old installation does not run
+      // Fails only if another process was faster. Then use its installation.
       await rename(unpacked, root).catch(() => undefined);
       return (await programIn(root, wanted)) ?? refused;
     } finally {

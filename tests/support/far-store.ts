@@ -15,7 +15,7 @@ export type FarStore = ReturnType<typeof farStore>;
 
 /**
  * A memory store that acts as a remote one: it records requests, can be out, and can delay answers.
- * @param parts what is otherwise; with `health` limiters notice when it is out
+ * @param parts overrides of the store; with `health` limiters notice when it is out
  */
 export function farStore(parts: Partial<Store> = {}) {
   const clock = new ManualClock();
@@ -29,7 +29,7 @@ export function farStore(parts: Partial<Store> = {}) {
   const answer = async <T>(question: Question, give: () => T | Promise<T>): Promise<T> => {
     operations.push(question);
     if (failure !== undefined) throw failure;
-    if (refused.includes(question)) throw gone();
+    if (refused.includes(question)) throw readOnly();
     const given = give();
     if (gate !== undefined) await gate;
     return given;
@@ -54,7 +54,7 @@ export function farStore(parts: Partial<Store> = {}) {
     store,
     /** The store behind it. */
     memory,
-    /** All requests, also those while it was out. */
+    /** All requests, including those while it was out. */
     calls,
     operations,
     /** The result of `work`, and the requests meanwhile. */
@@ -63,19 +63,19 @@ export function farStore(parts: Partial<Store> = {}) {
       return [await work(), calls.map(({ operation }) => operation)];
     },
     /** From now on all requests fail. */
-    fail: (error: Error = gone()) => {
+    fail: (error: Error = readOnly()) => {
       failure = error;
     },
     /** From now on these requests fail. */
     refuse: (...which: Question[]) => {
       refused = which;
     },
-    /** It does not fail any more. */
+    /** Ends the failures. */
     mend: () => {
       failure = undefined;
       refused = [];
     },
-    /** From now on it decides, and its answers are under way until the function that this returns is called. */
+    /** From now on it decides, but holds its answers back until the returned function is called. */
     hold: () => {
       let open = () => {};
       gate = new Promise((resolve) => {
@@ -86,4 +86,4 @@ export function farStore(parts: Partial<Store> = {}) {
   };
 }
 
-const gone = () => new StoreUnavailableError('gone', { reason: 'READONLY' });
+const readOnly = () => new StoreUnavailableError('gone', { reason: 'READONLY' });

@@ -3,7 +3,7 @@ import { storeOnDefaults } from './expecting-warning.js';
 import { like } from './like.js';
 import { redisUrl, uniqueName } from './redis-url.js';
 
-test('a store that is like another keeps its connection as long as its limiters wait', async () => {
+test('a derived store keeps its connection as long as its limiters wait', async () => {
   const store = storeOnDefaults(redisUrl());
   const expecting = jest.spyOn(store, 'expect');
   const policy = fixedWindow({ limit: 1, window: '1h' });

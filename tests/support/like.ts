@@ -1,6 +1,6 @@
 import type { Store } from '../../packages/core/src/index.js';
 
-/** The store, but for what is said of it. */
+/** A store that behaves like another, except for `changes`. */
 export const like = (store: Store, but: Partial<Store>): Store => ({
   name: store.name,
   remote: store.remote,

@@ -19,16 +19,16 @@ const NAMES: readonly TelemetryChannel[] = [
   'sluice:warning',
 ];
 
-/** Records what the channels publish until `stop`. */
+/** Records the messages of the channels until `stop`. */
 export class Messages {
-  /** Channel and state of each message, in order: `wait waiting`, `decision denied`. A trace is the event alone: `asyncEnd`. */
+  /** Channel and state of each message, in order: `wait waiting`, `decision denied`. A trace has only the event: `asyncEnd`. */
   readonly log: string[] = [];
   readonly #all: { readonly name: string; readonly message: unknown }[] = [];
   readonly #stops: (() => void)[] = [];
 
   /**
-   * @param of the limiter; default: messages of all limiters and stores
-   * @param traced subscribes to the tracing channel, too
+   * @param of name of the limiter; default: messages of all limiters and stores
+   * @param traced whether to subscribe to the tracing channel, too
    */
   constructor(
     readonly of?: string,

@@ -11,7 +11,7 @@ const READY_MS = 20_000;
 
 /** A request as nginx has logged it. */
 export interface LoggedRequest {
-  /** When it began, ms since 1970. */
+  /** Its begin, ms since 1970. */
   readonly at: number;
   readonly status: number;
   /** Its header `X-Request`. */
@@ -27,7 +27,7 @@ export interface Nginx {
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 /**
- * Starts an nginx on a free port of 127.0.0.1: of PATH, our cache, or Debian's package. Needs no root.
+ * Starts an nginx on a free port of 127.0.0.1: from PATH, our cache, or Debian's package. Needs no root.
  * @param http the content of its block `http`, with one `server`; `X-Forwarded-For` names the clients
  */
 export async function startNginx(http: string): Promise<Nginx> {

@@ -1,7 +1,7 @@
 import type { Decision } from '../../packages/core/src/index.js';
 import type { RequestLimit, RequestView, ResponseView } from '../../packages/http/src/index.js';
 
-/** A response that is over when a test says so. */
+/** A response that ends when the test ends it. */
 export class OpenResponse implements ResponseView {
   readonly headers: Record<string, string> = {};
   sent = false;
@@ -36,7 +36,7 @@ export class OpenResponse implements ResponseView {
   }
 }
 
-/** Asks a limit for the decision of a request, whose response stays open unless one is given. */
+/** Sends a request to a limit. Its response stays open unless one is given. */
 export const deciding =
   <Args extends readonly unknown[]>(limit: RequestLimit<Args>, response = new OpenResponse()) =>
   async (request: RequestView, ...args: Args): Promise<Decision | undefined> => {

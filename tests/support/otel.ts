@@ -16,9 +16,9 @@ export class CollectedMetrics {
   });
   readonly provider = new MeterProvider({ readers: [this.#reader] });
 
-  /** Collects. The name of each metric with its data points. */
+  /** Collects the metrics. @returns the name of each metric with its data points */
   async collect(): Promise<ReadonlyMap<string, readonly Point[]>> {
-    await new Promise(setImmediate); // records come after their turn
+    await new Promise(setImmediate); // metrics are recorded after their turn
     this.#exporter.reset();
     await this.#reader.forceFlush();
     const all = this.#exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics);
@@ -29,7 +29,7 @@ export class CollectedMetrics {
     );
   }
 
-  /** Collects. The values of one metric by their attributes: `{ "limiter=api result=denied": 3 }`. Of a histogram the counts. */
+  /** Collects the values of one metric, or counts of a histogram, by their attributes: `{ "limiter=api result=denied": 3 }`. */
   async values(name: string): Promise<Record<string, number>> {
     const points = (await this.collect()).get(name) ?? [];
     return Object.fromEntries(

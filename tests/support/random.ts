@@ -7,10 +7,10 @@ export const TEST_SEED = Number(process.env.SLUICE_TEST_SEED ?? 42);
 /** Whether this run has new cases: `npm run test:random`. */
 export const NEW_CASES = process.env.SLUICE_TEST_SEED !== undefined;
 
-/** A whole number from 0 up to and without `below`. */
+/** A whole number from 0 to less than `below`. */
 export type Random = (below: number) => number;
 
-/** Numbers from 0 up to and without 1, like those of `Math.random`: mulberry32, the same numbers for the same seed. */
+/** Numbers from 0 to less than 1, as from `Math.random`, but the same for the same seed: mulberry32. */
 export function fractionsFrom(seed: number): () => number {
   let a = seed;
   return () => {
@@ -21,7 +21,7 @@ export function fractionsFrom(seed: number): () => number {
   };
 }
 
-/** The same as whole numbers. */
+/** Whole random numbers for a seed. */
 export function randomFrom(seed: number): Random {
   const fraction = fractionsFrom(seed);
   return (below) => Math.floor(fraction() * below);

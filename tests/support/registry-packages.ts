@@ -8,7 +8,7 @@ import { run } from './run.ts';
 const CACHE = resolve(__dirname, '../../node_modules/.cache');
 
 /**
- * Packages that are too large for the installation of the repository: installed when a test first needs them, and kept in
+ * Packages that are too large to install with the repository: a test installs them at its first run, and keeps them in
  * `node_modules/.cache`. Their install scripts do not run.
  * @param versions exact versions by name
  * @returns their `node_modules`

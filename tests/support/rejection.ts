@@ -1,4 +1,4 @@
-/** What the work was rejected with; undefined when it was not. */
+/** The reason with which `work` rejected; undefined if it resolved. */
 export const rejection = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,

@@ -3,11 +3,11 @@ import { programEnv } from './program-env.ts';
 
 export interface Finished {
   readonly ok: boolean;
-  /** stdout and stderr, as they came */
+  /** stdout and stderr together. */
   readonly output: string;
 }
 
-/** Runs a program to its end. Never throws: a program that does not exist is a failure like any other. */
+/** Runs a program to its end. Never throws: a missing program is a failure like any other. */
 export function run(
   command: string,
   args: readonly string[],

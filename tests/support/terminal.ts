@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { programEnv } from './program-env.ts';
 import { within } from './within.ts';
 
-/** A program on a terminal of its own, made by `script` of util-linux. */
+/** A program on its own terminal, created by `script` of util-linux. */
 export interface Terminal {
-  /** What the program has written so far. */
+  /** The program's output so far. */
   readonly text: string;
   /** Types. `'\u0003'` is Ctrl-C. */
   type(keys: string): void;

@@ -34,13 +34,13 @@ export class Timeline {
     const call: Call = { operation, wait, parts, overrides };
     const open = (entries: readonly (Entry | undefined)[]) =>
       parts.map((part, i) => new KeyState(part, entries[i], now));
-    // A store forgets an entry whose time has passed: it must not be needed any more.
+    // A store drops an expired entry, so the algorithm must not need it any more.
     const live = this.entries.map((entry) =>
       entry !== undefined && expiryOf(entry) > now ? entry : undefined,
     );
     const keyStates = open(this.entries);
     const answer = decide(call, keyStates);
-    // Not `expect`: it is slow, random tests ask millions of times, and some of them run without Jest.
+    // Not `expect`, which is slow: random tests make millions of calls, and some of them run without Jest.
     deepStrictEqual(decide(call, open(live)), answer);
     this.entries = keyStates.map((keyState, i) =>
       keyState.keeps(operation) ? keyState.entry() : this.entries[i],
@@ -52,7 +52,7 @@ export class Timeline {
     return this.ask(micros, { cost }).allowed;
   }
 
-  /** How long the permits are away that an `acquire` books; undefined when it is refused. */
+  /** The wait of a booked `acquire`; undefined if it is denied. */
   book(micros: number, cost = 1, wait = seconds(3600)): number | undefined {
     const answer = this.ask(micros, { operation: 'acquire', cost, wait });
     return answer.allowed ? answer.wait : undefined;

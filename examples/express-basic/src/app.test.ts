@@ -27,23 +27,23 @@ async function statuses(times: number, method: 'get' | 'post', path: string, add
   }
   return all;
 }
-const of = (times: number, status: number) => new Array<number>(times).fill(status);
+const repeated = (times: number, status: number) => new Array<number>(times).fill(status);
 
-test('each address has 20 at once and 10 a second', async () => {
-  expect(await statuses(21, 'get', '/')).toEqual([...of(20, 200), 429]);
+test('each address can send 20 requests at once and 10 per second', async () => {
+  expect(await statuses(21, 'get', '/')).toEqual([...repeated(20, 200), 429]);
   expect(await statuses(1, 'get', '/', '192.0.2.8')).toEqual([200]);
   await clock.advance('1s');
-  expect(await statuses(11, 'get', '/')).toEqual([...of(10, 200), 429]);
+  expect(await statuses(11, 'get', '/')).toEqual([...repeated(10, 200), 429]);
 });
 
-test('health checks and our own network are not counted', async () => {
-  expect(await statuses(21, 'get', '/', '10.1.2.3')).toEqual(of(21, 200));
-  expect(await statuses(21, 'get', '/health')).toEqual(of(21, 200));
+test('does not count health checks and our own network', async () => {
+  expect(await statuses(21, 'get', '/', '10.1.2.3')).toEqual(repeated(21, 200));
+  expect(await statuses(21, 'get', '/health')).toEqual(repeated(21, 200));
   await client.get('/').set('X-Forwarded-For', '192.0.2.7').expect(200, 'hello, 19 left\n');
 });
 
 test('a fourth report in a minute gets a 429, with both limits in the headers', async () => {
-  expect(await statuses(3, 'post', '/reports')).toEqual(of(3, 200));
+  expect(await statuses(3, 'post', '/reports')).toEqual(repeated(3, 200));
   const denied = await client.post('/reports').set('X-Forwarded-For', '192.0.2.7').expect(429);
   expect(denied.body).toEqual({ error: 'No more than 3 reports a minute', retryInSeconds: 60 });
   expect(denied.headers).toMatchObject({
@@ -54,7 +54,7 @@ test('a fourth report in a minute gets a 429, with both limits in the headers', 
   expect(await statuses(1, 'post', '/reports')).toEqual([200]);
 });
 
-test('a limit in code answers as the middleware does', async () => {
+test('a denial by a limit in code gets the answer of the middleware', async () => {
   expect(await statuses(2, 'post', '/mails')).toEqual([202, 202]);
   const denied = await client.post('/mails').expect(429).expect('Retry-After', '60');
   expect(denied.headers['content-type']).toMatch('application/problem+json');

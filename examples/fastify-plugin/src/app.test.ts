@@ -34,7 +34,7 @@ test('routes without settings, and 404s, share the limit of the plugin', async (
   expect(await statuses('/', '/')).toEqual([200, 429]);
 });
 
-test('a route without a limit, and a route with its own, take nothing from it', async () => {
+test('a route without a limit, or with its own, takes nothing from the limit of the plugin', async () => {
   expect(await statuses(...times(25, '/health'))).toEqual(new Array(25).fill(200));
   expect(await statuses(...times(4, '/search'))).toEqual([200, 200, 200, 429]);
   await client.get('/').expect(200, 'hello, 19 left\n');
@@ -42,13 +42,13 @@ test('a route without a limit, and a route with its own, take nothing from it', 
   expect(await statuses('/search')).toEqual([200]);
 });
 
-test('the routes of a group count together', async () => {
+test('the routes of a group share one count', async () => {
   expect(await statuses('/exports/csv', '/exports/pdf', '/exports/csv', '/exports/pdf')).toEqual([
     200, 200, 429, 429,
   ]);
 });
 
-test('login links are counted by the e-mail address in the body', async () => {
+test('counts login links by the e-mail address in the body', async () => {
   const ask = (body: object) => client.post('/login-links').send(body);
   await ask({ email: 'ann@example.com' }).expect(202);
   await ask({ email: 'ann@example.com' }).expect(429).expect('Retry-After', '60');

@@ -26,7 +26,7 @@ afterEach(async () => {
 const login = (body: string | object) => supertest(server).post('/login').send(body);
 const fail = (account: string) => login({ account, password: 'wrong' });
 
-/** What is left in the same store, by a limit of the same name. */
+/** The permits left in the same store, read by a limit with the same name. */
 async function left(account: string) {
   const { perIp, perAccount } = throttle(store, '1s').limiters;
   return {
@@ -35,7 +35,7 @@ async function left(account: string) {
   };
 }
 
-/** A refund is under way when its response has come. */
+/** Waits for the refund, which may still be pending after the response. */
 async function leftIs(account: string, wanted: Awaited<ReturnType<typeof left>>) {
   let now = await left(account);
   for (let i = 0; i < 1000 && JSON.stringify(now) !== JSON.stringify(wanted); i++) {
@@ -45,14 +45,14 @@ async function leftIs(account: string, wanted: Awaited<ReturnType<typeof left>>)
   expect(now).toEqual(wanted);
 }
 
-test('logins that succeed are not counted', async () => {
+test('does not count successful logins', async () => {
   for (let i = 0; i < 6; i++) {
     await login(RIGHT).expect(200, 'welcome, ann\n');
     await leftIs('ann', { ip: 20, account: 5 });
   }
 });
 
-test('after five wrong passwords for an account no password is checked for 15 min', async () => {
+test('checks no password of an account for 15 min after five wrong ones', async () => {
   for (const spelling of ['ann', 'Ann', ' ann', 'ANN', 'ann ']) await fail(spelling).expect(401);
   await fail('ann').expect(429).expect('Retry-After', '900');
   await login(RIGHT).expect(429);
@@ -61,7 +61,7 @@ test('after five wrong passwords for an account no password is checked for 15 mi
   await login(RIGHT).expect(200);
 });
 
-test('a denial for the account takes nothing from the address, and the other way round', async () => {
+test('a denial for the account takes nothing from the address, and the reverse', async () => {
   for (let i = 0; i < 5; i++) await fail('ann').expect(401);
   for (let i = 0; i < 20; i++) await fail('ann').expect(429);
   expect(await left('ann')).toEqual({ ip: 15, account: 0 });
@@ -71,7 +71,7 @@ test('a denial for the account takes nothing from the address, and the other way
   expect(await left('ben')).toEqual({ ip: 0, account: 5 });
 });
 
-test('at most five of many logins at once are checked', async () => {
+test('checks at most five of many concurrent logins', async () => {
   const all = await Promise.all(Array.from({ length: 12 }, () => fail('ann')));
   const count = (wanted: number) => all.filter(({ status }) => status === wanted).length;
   expect([count(401), count(429)]).toEqual([5, 7]);
@@ -84,7 +84,7 @@ test.each([
   ['several accounts', { account: ['ann', 'ben'], password: 'x' }, 400],
   ['nobody', { account: ' ', password: 'x' }, 400],
   ['too much', { account: 'ann', password: 'x'.repeat(2000) }, 413],
-])('%s is refused, and not counted', async (_, body, status) => {
+])('refuses %s, and does not count it', async (_, body, status) => {
   await login(body).expect(status);
   expect(await left('ann')).toEqual({ ip: 20, account: 5 });
 });

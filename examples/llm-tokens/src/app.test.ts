@@ -41,13 +41,13 @@ function failAt(...operations: Call['operation'][]): jest.SpyInstance {
   return logged;
 }
 
-test('a too high estimate is given back', async () => {
+test('refunds the surplus of a too high estimate', async () => {
   await ask('ann').expect(200, { text: 'yes', tokens: 1500 });
   expect(await left('ann')).toBe(8500);
   expect(await left('ben')).toBe(10_000);
 });
 
-test('a too low estimate is taken afterwards, down to a debt', async () => {
+test('takes the rest of a too low estimate afterwards, down to a debt', async () => {
   complete = async () => ({ text: 'a lot', tokens: 15_000 });
   await ask('ann').expect(200);
   expect(await left('ann')).toBe(0);
@@ -58,7 +58,7 @@ test('a too low estimate is taken afterwards, down to a debt', async () => {
   await ask('ann', 100).expect(200);
 });
 
-test('requests in progress count with their estimates', async () => {
+test('pending requests count with their estimates', async () => {
   const answered: (() => void)[] = [];
   complete = () =>
     new Promise<Answer>((resolve) => answered.push(() => resolve({ text: 'yes', tokens: 10 })));
@@ -71,24 +71,24 @@ test('requests in progress count with their estimates', async () => {
   expect(await left('ann')).toBe(9980);
 });
 
-test('a request that the model fails costs nothing', async () => {
+test('a request costs nothing if the model fails', async () => {
   complete = () => Promise.reject(new Error('overloaded'));
   await ask('ann').expect(502, 'overloaded\n');
   expect(await left('ann')).toBe(10_000);
 });
 
-test('if the store fails too, the caller still gets the error of the model', async () => {
+test('the caller gets the error of the model, also if the store fails', async () => {
   const logged = failAt('refund');
   complete = () => Promise.reject(new Error('overloaded'));
   await ask('ann').expect(502, 'overloaded\n');
   expect(logged.mock.calls).toEqual([['the store is out']]);
-  expect(await left('ann')).toBe(6000); // fewer may pass then, never more
+  expect(await left('ann')).toBe(6000); // afterwards fewer requests may pass, never more
 });
 
 test.each([
   ['less', 1500],
   ['more', 5000],
-])('an answer that cost %s than estimated is given when the store is out', async (_, tokens) => {
+])('returns an answer that cost %s than estimated while the store is out', async (_, tokens) => {
   const logged = failAt('refund', 'charge');
   complete = async () => ({ text: 'yes', tokens });
   await ask('ann').expect(200, { text: 'yes', tokens });
@@ -96,19 +96,19 @@ test.each([
   expect(await left('ann')).toBe(6000);
 });
 
-test('without the store the model is not called', async () => {
+test('does not call the model while the store is out', async () => {
   failAt('consume');
-  const asked: string[] = [];
+  const prompts: string[] = [];
   complete = async (prompt) => {
-    asked.push(prompt);
+    prompts.push(prompt);
     return { text: 'yes', tokens: 1 };
   };
   await ask('ann').expect(502, 'the store is out\n');
-  expect(asked).toEqual([]);
+  expect(prompts).toEqual([]);
 });
 
 test.each([[{}], [{ prompt: 7 }], [{ prompt: 'x', maxTokens: 5000 }], [{ prompt: 'x', maxTokens: '1' }]])(
-  '%j is a 400',
+  'answers %j with a 400',
   async (question) => {
     await client()
       .post('/chat')

@@ -20,7 +20,7 @@ const ask = (url: string, body?: string) =>
   fetch(url, body === undefined ? {} : { method: 'POST', body: new URLSearchParams(body) });
 
 describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
-  test('each curl line that is printed ends with a 429, and only there', async () => {
+  test('each printed curl line ends with its first 429', async () => {
     const app = await start({ PLATFORM });
     await app.says('done\n\n');
     const lines = app.output.match(/^ {2}for .*$/gm)!;
@@ -40,7 +40,7 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     );
   });
 
-  test('all spellings of a name have one count, and a request without it is a 400', async () => {
+  test('all spellings of a name share one count, and a request without it gets a 400', async () => {
     const { url } = await start({ PLATFORM });
     const statuses = async (path: string, bodies: readonly string[]) => {
       const all: number[] = [];
@@ -76,7 +76,7 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
     }
   });
 
-  test('two processes on one Redis share limits, and end at SIGTERM', async () => {
+  test('two processes on one Redis share limits, and exit on SIGTERM', async () => {
     const redis = await startRedis();
     try {
       const both = await Promise.all([1, 2].map(() => start({ PLATFORM, REDIS_URL: redis.url })));

@@ -9,7 +9,7 @@ import { poll } from './polling.js';
 import { work } from './workers.js';
 
 // Four processes wait for the same gateway, which refuses the sixth call in any second of its own clock: by asking again and again, and with
-// `acquire`. The limit is exact in all of them. What the gateway refuses has arrived with another delay than the calls before it.
+// `acquire`. The limit is exact in all of them. The gateway refuses calls whose delay differs from the delay of earlier calls.
 
 const { REDIS_URL = 'redis://127.0.0.1:6379', CALLS = '2' } = process.env;
 const PROCESSES = 4;

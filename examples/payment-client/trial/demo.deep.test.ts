@@ -19,7 +19,7 @@ test.each([
   ['in one process', () => ({ REDIS_URL: '' })],
   ['in four processes on Redis', () => ({ REDIS_URL: redisUrl() })],
 ])(
-  'npm start shows what arrives, %s',
+  'npm start shows the calls that arrive, %s',
   async (_, env) => {
     const { ok, output } = await run(process.execPath, [program.file], { env: env() });
     const scenes = [...output.matchAll(/^(W.*): (\d+) paid, (\d+) refused .*, (\d+) denied/gm)];
@@ -53,7 +53,7 @@ test('npm run compare sends the calls of four processes in four ways', async () 
   expect(ok).toBe(true);
 }, 240_000);
 
-test('without its Redis it ends with one sentence', async () => {
+test('exits with one sentence without its Redis', async () => {
   const env = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
   const { ok, output } = await run(process.execPath, [program.file], { env });
   expect(ok).toBe(false);

@@ -43,9 +43,9 @@ afterEach(async () => {
 });
 
 async function said(child: ChildProcess): Promise<unknown> {
-  const gone = new AbortController();
-  const message = once(child, 'message', { signal: gone.signal });
-  child.once('exit', () => gone.abort());
+  const closed = new AbortController();
+  const message = once(child, 'message', { signal: closed.signal });
+  child.once('exit', () => closed.abort());
   const [value] = await message;
   return value;
 }
@@ -75,7 +75,7 @@ test('with consume the limiter denies some calls, and the gateway refuses none',
   expect(count(calls, 'denied by the limiter')).toBeGreaterThan(0);
 }, 120_000);
 
-test('with acquire all calls arrive, in their order, without loss of time', async () => {
+test('with acquire all calls arrive in order, each at the first possible moment', async () => {
   const byProcess = await trial('acquire');
   const calls = byProcess.flat().sort((a, b) => a.now - b.now);
   expect(count(calls, 'paid')).toBe(CALLS);

@@ -47,6 +47,6 @@ test('a second report in a minute gets the reply of its rule', async () => {
   await post().expect(429, { error: 'One report a minute' });
 });
 
-test('health checks are not counted', async () => {
+test('does not count health checks', async () => {
   for (let i = 0; i < 25; i += 1) await client.get('/health').expect(200, 'up\n');
 });

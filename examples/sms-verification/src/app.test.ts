@@ -31,7 +31,7 @@ afterEach(async () => {
 const ask = (phone: unknown) => supertest(server).post('/codes').send({ phone });
 const other = (i: number) => `+491512345${String(i).padStart(4, '0')}`;
 
-test('one code per phone number and minute, however it is written', async () => {
+test('sends one code per minute to a phone number, in any spelling', async () => {
   await ask(PHONE).expect(202);
   await ask('+49 (151) 234-567.89').expect(429).expect('Retry-After', '60');
   await ask(other(1)).expect(202);
@@ -40,7 +40,7 @@ test('one code per phone number and minute, however it is written', async () => 
   expect(sent).toEqual([PHONE, other(1), PHONE]);
 });
 
-test('five a day', async () => {
+test('sends five codes a day to a phone number', async () => {
   for (let i = 0; i < 5; i++) {
     await ask(PHONE).expect(202);
     await clock.advance('1m');
@@ -49,7 +49,7 @@ test('five a day', async () => {
   expect(JSON.parse(denied.text)).toMatchObject({ 'violated-policies': ['codes.perPhone.perDay'] });
 });
 
-test('a denial for the phone number takes nothing from the address, and the other way round', async () => {
+test('a denial for the phone number takes nothing from the address, and the reverse', async () => {
   for (let i = 0; i < 20; i++) await ask(PHONE).expect(i === 0 ? 202 : 429);
   for (let i = 1; i < 10; i++) await ask(other(i)).expect(202);
   const denied = await ask(other(10)).expect(429);
@@ -58,7 +58,7 @@ test('a denial for the phone number takes nothing from the address, and the othe
   await ask(other(10)).expect(202);
 });
 
-test('a message that the gateway did not take is not counted', async () => {
+test('does not count a message that the gateway did not accept', async () => {
   const works = send;
   send = async () => {
     throw new Error('out of order');
@@ -69,20 +69,20 @@ test('a message that the gateway did not take is not counted', async () => {
   await ask(PHONE).expect(429);
 });
 
-test('a client that disconnects before the response has used its code', async () => {
+test('counts a code whose client disconnected before the response', async () => {
   const { port } = server.address() as AddressInfo;
-  const gone = new AbortController();
+  const aborted = new AbortController();
   const works = send;
   send = async (phone, text) => {
     send = works;
     const closed = once(server, 'sluice-test:closed');
-    gone.abort();
+    aborted.abort();
     await closed;
     await works(phone, text);
   };
   server.once('request', (request) => request.socket.once('close', () => server.emit('sluice-test:closed')));
   const body = new URLSearchParams({ phone: PHONE });
-  const answer = fetch(`http://127.0.0.1:${port}/codes`, { method: 'POST', body, signal: gone.signal });
+  const answer = fetch(`http://127.0.0.1:${port}/codes`, { method: 'POST', body, signal: aborted.signal });
   await expect(answer).rejects.toThrow('abort');
   await ask(PHONE).expect(429);
   expect(sent).toEqual([PHONE]);
@@ -95,7 +95,7 @@ test.each([
   ['no country', '{"phone":"0151 23456789"}', 'application/json'],
   ['nothing', '', 'application/json'],
   ['half of a body', '{"phone":', 'application/json'],
-])('%s is a 400, and not counted', async (_, body, type) => {
+])('answers %s with a 400, and does not count it', async (_, body, type) => {
   for (let i = 0; i < 11; i++) {
     await supertest(server).post('/codes').type(type).send(body).expect(400);
   }

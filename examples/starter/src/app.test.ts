@@ -30,7 +30,7 @@ test.each([
   ['post', '/sms/count?phone=13800000000', 1, 60],
   ['post', '/sms/rate?phone=13800000000', 1, 60],
   ['get', '/hello', 5, 10],
-] as const)('%s %s passes %d times, and again after %d s', async (method, path, passes, seconds) => {
+] as const)('lets %s %s pass %d times, and again after %d s', async (method, path, passes, seconds) => {
   const client = supertest(url);
   for (let i = 0; i < passes; i++) await client[method](path).expect(200);
   await client[method](path)
@@ -51,7 +51,7 @@ test.each([
   ['post', '/sms/count', /#\{params\.phone\}.* is missing/],
   ['post', '/sms/rate?phone=1&phone=2', /is an array/],
   ['get', '/limiter/count?key[]=x', /#\{key\}.* is missing/],
-] as const)('%s %s is a 400 that says why', async (method, path, message) => {
+] as const)('answers %s %s with a 400 and the reason', async (method, path, message) => {
   const { text } = await supertest(url)[method](path).expect(400);
   expect(text).toMatch(message);
 });

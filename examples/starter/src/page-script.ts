@@ -1,4 +1,4 @@
-/** The script of the page: sends requests, and shows what was answered. */
+/** The script of the page: sends requests, and shows their answers. */
 export const script = `
 'use strict';
 const waits = new Map();

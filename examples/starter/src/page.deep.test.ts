@@ -89,7 +89,7 @@ test('denials of other clients appear, and a key is sent as typed', async () => 
   await denied(page).getByText('a&b <b>').waitFor();
 });
 
-test('everything works by keyboard', async () => {
+test('all controls work by keyboard', async () => {
   const page = await open();
   await page.keyboard.press('Tab'); // the link
   await page.keyboard.press('Tab'); // the key
@@ -104,7 +104,7 @@ test('everything works by keyboard', async () => {
   await card(page, '/limiter/count').getByRole('button', { name: 'Copy' }).waitFor();
 });
 
-test('it follows the colours of the system', async () => {
+test('the page follows the colour scheme of the system', async () => {
   const papers = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await open({ colorScheme });
@@ -113,7 +113,7 @@ test('it follows the colours of the system', async () => {
   expect(papers).toEqual(['rgb(246, 248, 250)', 'rgb(16, 23, 29)']);
 });
 
-test.each([360, 800, 1400])('at a width of %d nothing is cut off', async (width) => {
+test.each([360, 800, 1400])('nothing is cut off at a width of %d', async (width) => {
   const page = await open({ viewport: { width, height: 800 } });
   await card(page, '/limiter/count').getByRole('button', { name: 'Send 3' }).click();
   await denied(page).first().waitFor();

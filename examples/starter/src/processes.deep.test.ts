@@ -76,7 +76,7 @@ function lines({ stdout }: ChildProcess): () => string {
   return () => text;
 }
 
-/** What the live page says of the store, when that changes: whether it is out. */
+/** Each change of the store's state on the live page: whether it is out. */
 async function outages(origin: string): Promise<{ next(): Promise<boolean> }> {
   const { body } = await fetch(`${origin}/limits/events`);
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -110,7 +110,7 @@ async function get(url: string, method = 'GET'): Promise<{ status: number; retry
   return { status: response.status, retryAfter: Number(response.headers.get('Retry-After')) };
 }
 
-test('each curl line that is printed ends with a 429, and a 200 comes after Retry-After', async () => {
+test('each printed curl line ends with a 429, and passes again after Retry-After', async () => {
   const lines = (await start({})).match(/^ {2}for .*$/gm)!;
   expect(lines).toHaveLength(routes.length);
   await Promise.all(
@@ -174,7 +174,7 @@ test('without Redis each process counts for itself and logs it; afterwards they 
 test.each([
   [{ PORT: 'http' }, /PORT must be a number from 0 to 65535, not "http"/],
   [{ REDIS_URL: 'localhost:6379' }, /redisStore takes .* not "localhost:6379"/],
-])('%j ends it with one sentence', async (env, message) => {
+])('exits with one sentence: %j', async (env, message) => {
   const child = launched(env as Record<string, string>);
   let text = '';
   for await (const chunk of child.stderr!) text += chunk;
@@ -184,7 +184,7 @@ test.each([
   expect(child.exitCode).toBe(1);
 });
 
-test('SIGTERM ends it', async () => {
+test('exits on SIGTERM', async () => {
   const text = await start({ REDIS_URL: redis.url });
   await get(`${urlOf(text)}/limiter/rate`);
   expect(await stopped(running.at(-1)!)).toBe(0);

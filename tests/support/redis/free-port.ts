@@ -12,7 +12,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Whether a Redis answers there, be it that it wants a password first; one that is `'loading'` only where that is enough. */
+/** Whether a Redis answers at a port, also with NOAUTH. With `'loading'` LOADING is an answer, too. */
 export function connects(port: number, until: 'ready' | 'loading' = 'ready'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

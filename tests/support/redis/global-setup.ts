@@ -1,6 +1,6 @@
 import { type RedisServer, startRedis } from './redis-server.ts';
 
-// Node itself loads this file and what it imports, transformed but not resolved by Jest: hence `.ts` in these imports.
+// Node itself loads this file and its imports. Jest transforms them but does not resolve imports, hence `.ts` in them.
 
 declare global {
   var sluiceSharedRedis: RedisServer | undefined;

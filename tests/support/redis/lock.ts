@@ -5,9 +5,9 @@ const HEARTBEAT_MS = 1_000;
 const STALE_MS = 8_000;
 
 /**
- * Runs `task` while holding `folder` as a lock that other processes see. A holder that crashed stops its heartbeat, and is
- * passed over 8 s later. In a rare race two processes may both believe that they hold it: `task` must put its result in
- * place with one rename, so that this costs time and nothing else.
+ * Runs `task` while it holds `folder` as a lock between processes. If a holder crashes, its heartbeat stops, and another process takes
+ * the lock 8 s later. In a rare race two processes may hold it: `task` must publish its result with one rename, so that the race only
+ * costs time.
  */
 export async function withLock<T>(folder: string, task: () => Promise<T>): Promise<T> {
   while (!(await tryLock(folder))) {

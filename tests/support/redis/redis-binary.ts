@@ -22,9 +22,9 @@ export function redisBinary(): Promise<RedisBinary> {
 }
 
 /**
- * For servers that must reach each other, or files of ours: from within Docker they do not.
- * @param what they are
- * @throws Error when Docker is all there is
+ * Finds a Redis server outside Docker, for servers that must reach each other or our files.
+ * @param what the kind of servers, for the error
+ * @throws Error if there is only Docker
  */
 export async function localRedisBinary(what: string): Promise<RedisBinary> {
   const binary = await redisBinary();

@@ -18,7 +18,7 @@ export interface RedisCluster {
   readonly replicas: readonly ClusterNode[];
   /** For `new Cluster(…)`. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** Resolves when all nodes know each other and serve all slots, and replicas have caught up. */
+  /** Resolves when all nodes know each other and serve all slots, and replicas have all data. */
   whole(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -37,8 +37,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Starts a Redis Cluster of the caller's own on free ports of 127.0.0.1: no persistence, temporary folders, about two seconds.
- * Slots of a node that is killed and has no replica are out; the others are served on.
+ * Starts the caller's own Redis Cluster on free ports of 127.0.0.1 in about two seconds, without persistence, in temporary folders.
+ * Slots of a killed node without a replica are out; the other slots stay in service.
  */
 export async function startRedisCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
   const { masters = 3, replicas = false, args = [] } = options;
@@ -87,7 +87,7 @@ async function startNode(known: { busPort: boolean }, more: readonly string[]): 
   }
 }
 
-/** @param busPort before Redis 7 the nodes talk on the port + 10000, free or not: then startRedis tries another */
+/** @param busPort ignored before Redis 7, whose nodes use the port + 10000: if that is taken, startRedis tries another port */
 async function startNodeOn(busPort: number | undefined, more: readonly string[]): Promise<Node> {
   const server = await startRedis({
     args: [

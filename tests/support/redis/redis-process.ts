@@ -6,15 +6,15 @@ import type { RedisBinary } from './redis-binary.ts';
 
 export interface RedisProcess {
   readonly pid: number;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   end(): Promise<void>;
-  /** Sends a signal; does nothing when the process is gone. */
+  /** Sends a signal; does nothing after the process has ended. */
   signal(signal: NodeJS.Signals): Promise<void>;
 }
 
 const READY_MS = 20_000;
 
-/** Starts one server process, and returns when it answers; with `'loading'`, be it only that it is loading. */
+/** Starts one server process, and returns when it answers; with `'loading'`, also with LOADING. */
 export async function launch(
   binary: RedisBinary,
   args: readonly string[],
@@ -38,11 +38,11 @@ export async function launch(
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
 
-  let gone = false;
+  let exited = false;
   const reaper = child.pid === undefined ? undefined : reapWithUs(child.pid, folder, container);
   const ended = new Promise<void>((resolve) => {
     const done = () => {
-      gone = true;
+      exited = true;
       reaper?.kill('SIGKILL');
       resolve();
     };
@@ -51,8 +51,8 @@ export async function launch(
   });
 
   const deadline = Date.now() + READY_MS;
-  while (!(await connects(port, until)) || gone) {
-    if (gone || Date.now() > deadline) {
+  while (!(await connects(port, until)) || exited) {
+    if (exited || Date.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`Redis did not start on port ${port}:\n${log}`);
     }
@@ -62,11 +62,11 @@ export async function launch(
   return {
     pid: child.pid!,
     end() {
-      if (!gone) child.ref();
+      if (!exited) child.ref();
       return ended;
     },
     async signal(signal) {
-      if (gone) return;
+      if (exited) return;
       if (container === undefined) child.kill(signal);
       else await run('docker', ['kill', '--signal', signal, container]);
     },
@@ -74,8 +74,8 @@ export async function launch(
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process ends in any way, even by kill -9, and then
- * ends the server. In a session of its own, so that Ctrl-C does not end it first.
+ * A shell that ends the server when its own input ends, which happens when this process ends in any way, even by kill -9. It has its
+ * own session, so that Ctrl-C does not end it first.
  */
 function reapWithUs(pid: number, folder: string, container: string | undefined): ChildProcess {
   const end = container === undefined ? 'kill -9 "$1"' : 'docker rm -f "$3"';

@@ -5,10 +5,10 @@ import { testClient } from './test-client.ts';
 const READY_MS = 20_000;
 
 /**
- * Starts a Redis that follows another one, and returns when it has what the other has.
- * @param master the other's port, or the port of a proxy before it that delays replication
+ * Starts a replica of another Redis, and returns when it has the data.
+ * @param master port of the other Redis, or of a proxy before it that delays replication
  * @param options.args more of redis-server's arguments
- * @param options.password of both
+ * @param options.password password of both
  */
 export async function startReplica(
   master: number,

@@ -10,23 +10,23 @@ import { type RedisServer, startRedis } from './redis-server.ts';
 import { testClient } from './test-client.ts';
 
 export interface RedisSentinels {
-  /** How the Sentinels call the master. */
+  /** Name of the master at the Sentinels. */
   readonly name: string;
-  /** Of the three Sentinels, for `new Redis({ sentinels, name })`. */
+  /** Addresses of the three Sentinels, for `new Redis({ sentinels, name })`. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** The master at the start. When it is restarted after a failover, the Sentinels make a replica of it, ten seconds later. */
+  /** The master at the start. After a failover and a restart, the Sentinels make it a replica ten seconds later. */
   readonly master: RedisServer;
   /** The replica at the start. */
   readonly replica: RedisServer;
-  /** The port of what is the master now, in the opinion of a Sentinel. */
+  /** Port of the present master, by a Sentinel. */
   masterPort(): Promise<number>;
   stop(): Promise<void>;
 }
 
 interface Passwords {
-  /** Of the master and the replica. */
+  /** Password of the master and the replica. */
   readonly servers?: string;
-  /** Of the Sentinels. */
+  /** Password of the Sentinels. */
   readonly sentinels?: string;
 }
 
@@ -40,8 +40,8 @@ const DOWN_AFTER_MS = 300;
 const FAILOVER_TIMEOUT_MS = 2_000;
 
 /**
- * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know each other from the start, which spares
- * the seconds that finding each other takes. A master that is killed is replaced in two to three seconds.
+ * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know each other from the start, because discovery
+ * takes seconds. The Sentinels replace a killed master in two to three seconds.
  */
 export async function startRedisSentinels(passwords: Passwords = {}): Promise<RedisSentinels> {
   const { servers, sentinels: ofSentinels } = passwords;
@@ -106,11 +106,11 @@ function configuration(
   ].join('\n');
 }
 
-/** @returns what ends it */
+/** @returns a function that ends it */
 export async function startSentinel(port: number, text: string): Promise<() => Promise<void>> {
   const binary = await localRedisBinary('A Sentinel of the tests');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-sentinel-'));
-  const file = join(folder, 'sentinel.conf'); // a Sentinel keeps in it what it learns
+  const file = join(folder, 'sentinel.conf'); // a Sentinel writes its state to it
   await writeFile(file, `dir ${folder}\n${text}`);
   try {
     const started = await launch(binary, [file, '--sentinel'], port, folder);

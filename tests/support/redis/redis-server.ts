@@ -10,11 +10,11 @@ export interface RedisServer {
   readonly port: number;
   /** Changes with `restart`. */
   readonly pid: number;
-  /** Ends it in an orderly way and removes its folder. */
+  /** Shuts it down and removes its folder. */
   stop(): Promise<void>;
-  /** Sends a signal; for one that ends the server, waits for the end. `restart` brings it back. */
+  /** Sends a signal. If it ends the server, waits for the end; `restart` starts it again. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Suspends it: connections stay open, and nothing answers. */
+  /** Suspends it: connections stay open, without answers. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /**
@@ -28,8 +28,8 @@ const ATTEMPTS = 20;
 const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT', 'SIGABRT'];
 
 /**
- * Starts a Redis of the caller's own on a free port of 127.0.0.1: no persistence, a temporary folder.
- * @param options.args more of redis-server's arguments; a configuration file, if any, comes first
+ * Starts the caller's own Redis on a free port of 127.0.0.1, without persistence, in a temporary folder.
+ * @param options.args more of redis-server's arguments; a configuration file must be the first
  */
 export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer> {
   const binary = await redisBinary();
@@ -64,15 +64,15 @@ function redisArguments(
 ): string[] {
   const [first] = more;
   const file = first !== undefined && !first.startsWith('--') ? [first] : [];
-  // Inside a container loopback is the container's own; Docker publishes the port on 127.0.0.1 only.
+  // Inside a container, loopback is the container's own. Docker publishes the port only on 127.0.0.1.
   const address = image === undefined ? ['--bind', '127.0.0.1', '--dir', folder] : ['--protected-mode', 'no'];
   const ours = ['--port', String(port), ...address, '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
-  // A replica is served when it asks, not 5 s later.
+  // Otherwise a replica would get its data 5 s after its request.
   ours.push('--repl-diskless-sync-delay', '0');
   return [...file, ...ours, ...more.slice(file.length)];
 }
 
-/** The port we had may be taken for a moment by an outgoing connection of another process. */
+/** An outgoing connection of another process may use our port for a moment. */
 async function relaunch(
   binary: RedisBinary,
   args: readonly string[],
@@ -131,7 +131,7 @@ class LocalRedis implements RedisServer {
 
   private async end(signal: NodeJS.Signals): Promise<void> {
     await this.running.signal(signal);
-    await this.running.signal('SIGCONT'); // a frozen one does not act on SIGTERM
+    await this.running.signal('SIGCONT'); // a frozen server does not handle SIGTERM
     await this.running.end();
   }
 }

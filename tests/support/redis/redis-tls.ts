@@ -15,7 +15,7 @@ export const CERTIFICATE = certificate('server.crt');
 export const WRONG_AUTHORITY = certificate('wrong-ca.crt');
 export const WRONG_CERTIFICATE = certificate('wrong-server.crt');
 
-/** Starts a Redis that can be reached with TLS, too, at 127.0.0.1 and localhost. */
+/** Starts a Redis that listens with and without TLS, at 127.0.0.1 and localhost. */
 export async function startTlsRedis(shown = CERTIFICATE): Promise<TlsRedis> {
   await localRedisBinary('A Redis with TLS of the tests');
   const port = await freePort();
@@ -26,7 +26,7 @@ export async function startTlsRedis(shown = CERTIFICATE): Promise<TlsRedis> {
   return Object.assign(Object.create(server) as RedisServer, { tlsUrl: `rediss://127.0.0.1:${port}` });
 }
 
-/** Starts a Sentinel that speaks TLS with clients, and with the server that it calls `mymaster`. @param master its port with TLS */
+/** Starts a Sentinel that uses TLS with clients and with its server, `mymaster`. @param master TLS port of that server */
 export async function startTlsSentinel(
   master: number,
 ): Promise<{ readonly port: number; stop(): Promise<void> }> {

@@ -51,12 +51,12 @@ async function proxied() {
 const key = () => uniqueName('support');
 
 describe('a Redis for the tests', () => {
-  test('one is shared by the whole run, and scripts work on it', async () => {
+  test('the whole run shares one, which runs scripts', async () => {
     const redis = client(process.env.SLUICE_TEST_REDIS_URL!);
     expect(await redis.eval("return {redis.call('TIME')[1] ~= nil, 7}", 0)).toEqual([1, 7]);
   });
 
-  test('a server of its own takes arguments, and keeps nothing on disk', async () => {
+  test('an own server accepts arguments, and stores nothing on disk', async () => {
     const { url, port } = await server(['--maxmemory', '64mb']);
     const redis = client(url);
     expect(url).toBe(`redis://127.0.0.1:${port}`);
@@ -76,7 +76,7 @@ describe('a Redis for the tests', () => {
     expect(await redis.ping()).toBe('PONG');
   });
 
-  test('killed and restarted, it is empty and at the same address', async () => {
+  test('a killed and restarted server is empty, at the same address', async () => {
     const own = await server();
     const { pid } = own;
     await client(own.url).set('a', '1');
@@ -87,7 +87,7 @@ describe('a Redis for the tests', () => {
     expect(await client(own.url).get('a')).toBeNull();
   });
 
-  test('stop ends it even when frozen, and is harmless twice', async () => {
+  test('stop ends a frozen server, and does nothing the second time', async () => {
     const own = await startRedis();
     await own.freeze();
     await own.stop();
@@ -95,7 +95,7 @@ describe('a Redis for the tests', () => {
     expect(() => process.kill(own.pid, 0)).toThrow('ESRCH');
   });
 
-  test('it ends with the process that started it, even by kill -9', async () => {
+  test('a server ends with the process that started it, even by kill -9', async () => {
     const script = `require('esbuild-register/dist/node').register();
       require(${JSON.stringify(join(__dirname, 'redis-server.ts'))}).startRedis().then((redis) => console.log(redis.pid))`;
     const owner = spawn(process.execPath, ['-e', `${script}; setInterval(() => {}, 1000)`], {
@@ -116,8 +116,8 @@ describe('a Redis for the tests', () => {
   });
 });
 
-describe('a network that misbehaves', () => {
-  test('delay slows replies down, pass lets them through', async () => {
+describe('a network with faults', () => {
+  test('delay delays replies, and pass forwards them at once', async () => {
     const { proxy, redis } = await proxied();
     await redis.ping();
     proxy.delay(100);
@@ -128,7 +128,7 @@ describe('a network that misbehaves', () => {
     expect(await redis.ping()).toBe('PONG');
   });
 
-  test('blackhole answers nothing without closing the connection, and delivers late', async () => {
+  test('blackhole forwards nothing without closing the connection, and delivers it after pass', async () => {
     const { proxy, redis } = await proxied();
     const name = key();
     await redis.set(name, '1', 'PX', 10_000);
@@ -150,7 +150,7 @@ describe('a network that misbehaves', () => {
     expect(await redis.get(name)).toBe('2');
   });
 
-  test('a reply may break off in the middle', async () => {
+  test('a reply can end in the middle', async () => {
     const proxy = await bareProxy();
     const socket = connect(proxy.port, '127.0.0.1');
     closers.push(() => socket.destroy());
@@ -167,7 +167,7 @@ describe('a network that misbehaves', () => {
     expect(came).toBe('+PO');
   });
 
-  test('resetEvery loses one reply of every n, on any connection', async () => {
+  test('resetEvery loses one reply of n on any connection', async () => {
     const proxy = await bareProxy();
     const ask = () =>
       new Promise<boolean>((resolve) => {
@@ -189,7 +189,7 @@ describe('a network that misbehaves', () => {
     for (let i = 0; i < 4; i += 1) expect(await ask()).toBe(true);
   });
 
-  test('replies with delays at random come in their order', async () => {
+  test('replies with random delays keep their order', async () => {
     const { proxy, redis } = await proxied();
     const name = key();
     await redis.set(name, '0', 'PX', 10_000);
@@ -204,7 +204,7 @@ describe('a network that misbehaves', () => {
 });
 
 describe('the lock under which Redis is obtained', () => {
-  test('lets one in at a time, and passes over a holder that crashed', async () => {
+  test('has one holder at a time, and is taken from a crashed holder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-lock-'));
     closers.push(() => rm(folder, { recursive: true, force: true }));
     const lock = join(folder, 'lock');

@@ -7,7 +7,7 @@ export interface RewritingProxy {
 }
 
 /**
- * A proxy before a Redis that changes the texts of its replies (RESP 2), for what no server here would say: another version, another time.
+ * A proxy before a Redis that changes the texts of its replies (RESP 2), for replies that no server here sends: another version or time.
  * @param targets ports of 127.0.0.1; each connection gets the next one
  * @param rewrite gets each bulk string of a reply, and returns what the client gets
  */
@@ -50,7 +50,7 @@ export function startRewritingProxy(
   });
 }
 
-/** @returns what is complete, and the beginning of a bulk string that is not */
+/** @returns the complete part, and the beginning of an incomplete bulk string */
 function rewritten(data: string, rewrite: (text: string) => string): [done: string, rest: string] {
   let done = '';
   let at = 0;

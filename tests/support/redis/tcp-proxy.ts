@@ -5,7 +5,7 @@ import { fractionsFrom, TEST_SEED } from '../random.ts';
 type Mode = { kind: 'pass' } | { kind: 'delay'; from: number; to: number } | { kind: 'blackhole' };
 
 /**
- * A proxy between a client and Redis that misbehaves as networks do. A change of mode holds for connections that are open, too.
+ * A proxy between a client and Redis that causes network faults. A change of mode also applies to open connections.
  */
 export class TcpProxy {
   readonly #server: Server;
@@ -13,7 +13,7 @@ export class TcpProxy {
   readonly #fraction = fractionsFrom(TEST_SEED);
   #mode: Mode = { kind: 'pass' };
   #held: (() => void)[] = [];
-  /** How many replies are to pass until one is lost, and how much of that comes through; undefined: none is lost. */
+  /** Number of replies until a lost one, and the bytes of it that pass; undefined: no reply is lost. */
   #loss: { until: number; readonly every: number; readonly bytes: number } | undefined;
   #lostReplies = 0;
   #connections = 0;
@@ -41,30 +41,30 @@ export class TcpProxy {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** How many connections clients have opened so far. */
+  /** Number of connections that clients have opened. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** How many replies have been lost with their connections, whole or in part. */
+  /** Number of replies that were lost with their connections, wholly or in part. */
   get lostReplies(): number {
     return this.#lostReplies;
   }
 
-  /** Bytes go through as they come. */
+  /** Forwards all bytes at once. */
   pass(): void {
     this.#mode = { kind: 'pass' };
     for (const deliver of this.#held.splice(0)) deliver();
   }
 
-  /** Each piece of a reply comes `ms` later; given a second number, at random between the two. Their order stays. */
+  /** Delays each chunk of a reply by `ms`, or by a random time between both numbers. Chunks keep their order. */
   delay(ms: number, most = ms): void {
     this.#mode = { kind: 'delay', from: ms, to: most };
   }
 
   /**
-   * Connections open and stay open, and nothing arrives in either direction. `pass` ends it as a partition ends: what was sent
-   * meanwhile, on connections that are still open, arrives late.
+   * Connections open and stay open, but no bytes arrive in either direction. After `pass`, as after a partition, bytes sent meanwhile
+   * on open connections arrive late.
    */
   blackhole(): void {
     this.#mode = { kind: 'blackhole' };
@@ -78,12 +78,12 @@ export class TcpProxy {
     this.#loss = { until: 0, every: Number.POSITIVE_INFINITY, bytes };
   }
 
-  /** Every n-th reply, counted over all connections, is lost in that way; with `n` 0 no more are. */
+  /** Every n-th reply of all connections is lost in that way; `n` of 0 ends it. */
   resetEvery(n: number, bytes = 0): void {
     this.#loss = n === 0 ? undefined : { until: n - 1, every: n, bytes };
   }
 
-  /** Cuts the connections there are; new ones are welcome. */
+  /** Closes all connections; new ones can open. */
   disconnectAll(): void {
     for (const client of this.#clients) client.resetAndDestroy();
   }
@@ -135,7 +135,7 @@ export class TcpProxy {
   }
 }
 
-/** What has a shorter delay than a piece before it comes right after that piece. */
+/** A chunk with a shorter delay than an earlier chunk arrives right after it. */
 function inOrder(client: Socket): (data: Buffer, ms: number) => void {
   let before: Promise<unknown> = Promise.resolve();
   return (data, ms) => {

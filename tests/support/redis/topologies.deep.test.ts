@@ -26,7 +26,7 @@ const open = <T extends { stop(): unknown }>(thing: T): T => {
   return thing;
 };
 
-test('a replica has the data of its master, and lags when it is cut off', async () => {
+test('a replica has the data of its master, and lags when it is disconnected', async () => {
   const master = open(await startRedis());
   const proxy = await TcpProxy.start(master.port);
   closers.push(() => proxy.close());
@@ -42,7 +42,7 @@ test('a replica has the data of its master, and lags when it is cut off', async 
   await reader.set('a', '3');
 });
 
-test('Sentinels replace a master that is killed', async () => {
+test('Sentinels replace a killed master', async () => {
   const { master, replica, masterPort } = open(await startRedisSentinels());
   expect(await masterPort()).toBe(master.port);
   await client(master.url).set('a', '1');
@@ -66,7 +66,7 @@ test('a cluster with replicas survives the loss of a master', async () => {
   expect(String(await lost!.ask('INFO', 'replication'))).toContain(`master_port:${replica!.port}`);
 });
 
-test('only clients that know its authority trust a server with TLS', async () => {
+test('only clients with its authority trust a server with TLS', async () => {
   const { tlsUrl } = open(await startTlsRedis());
   expect(tlsUrl).toMatch(/^rediss:/);
   const ca = readFileSync(AUTHORITY);
@@ -75,16 +75,16 @@ test('only clients that know its authority trust a server with TLS', async () =>
   }
   for (const tls of [{ ca: readFileSync(WRONG_AUTHORITY) }, {}]) {
     const doubting = testClient(tlsUrl, { tls, lazyConnect: true, retryStrategy: () => null });
-    const told: NodeJS.ErrnoException[] = [];
-    doubting.on('error', (error) => told.push(error));
+    const errors: NodeJS.ErrnoException[] = [];
+    doubting.on('error', (error) => errors.push(error));
     await expect(doubting.connect()).rejects.toThrow();
-    expect(told).toMatchObject([
+    expect(errors).toMatchObject([
       { code: expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/) },
     ]);
   }
 });
 
-test('a server that loads much data says so until it is done', async () => {
+test('a server that loads much data answers LOADING until it is ready', async () => {
   const server = open(await startSlowLoading(1_000));
   await server.restart('loading');
   const impatient = client(server.url, { enableReadyCheck: false });
