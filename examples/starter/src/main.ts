@@ -10,7 +10,9 @@ const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
 try {
   // Counts the keys that are denied most, for the live page. Keys of the demo are no secrets.
   const usage = { keys: 'plain' } as const;
-  const store = REDIS_URL ? watched(redisStore({ url: REDIS_URL, usage, denials: true })) : memoryStore({ usage });
+  const store = REDIS_URL
+    ? watched(redisStore({ url: REDIS_URL, usage, denials: true }))
+    : memoryStore({ usage });
   // Everyone who reaches this address may see and change everything: it is a demo on 127.0.0.1.
   const live = dashboard(store, { authorize: () => true, write: true });
   const server = createApp(store, live, DEADLINE).listen(port(PORT), '127.0.0.1');
