@@ -1,4 +1,5 @@
 import { NEVER } from '../algorithms/algorithm.js';
+import { bindingPart, waitMs } from '../call/answers.js';
 import type { Answer, Decider, PartAnswer } from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
 import type { StoreUnavailableError } from '../errors.js';
@@ -6,10 +7,6 @@ import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { debugOf } from './decision-debug.js';
 
 const NOTHING: readonly PolicyPart[] = [];
-
-/** Rounded up, so that the time is over after that many milliseconds. */
-const waitMs = (micros: number): number =>
-  micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
 
 /** A decision that knows what it took, so that a refund can return it once. Rarely read fields are getters. */
 export class DecisionRecord implements Decision {
@@ -141,19 +138,6 @@ const partWait = ({ wait }: PartAnswer, asleep: number): number =>
 
 const longestBlock = (parts: readonly PartAnswer[]): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
-
-/** The index of the policy with the longest wait, or otherwise with the fewest permits left. */
-function bindingPart(answer: Answer): number {
-  const { allowed, parts } = answer;
-  const asleep = sleepOf(answer);
-  let bound = 0;
-  for (let i = 1; i < parts.length; i += 1) {
-    const [wait, longest] = [partWait(parts[i]!, asleep), partWait(parts[bound]!, asleep)];
-    const less = parts[i]!.remaining < parts[bound]!.remaining;
-    if (!allowed && wait !== longest ? wait > longest : less) bound = i;
-  }
-  return bound;
-}
 
 function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly PolicyDecision[] {
   const asleep = sleepOf(answer);

@@ -1,5 +1,5 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import { shiftAnswer } from '../call/answers.js';
+import { bindingPart, shiftAnswer } from '../call/answers.js';
 import { type Answer, type AnswerSource, isHeld, type KeyCall, type Part, storageKey } from '../call/call.js';
 import type { PendingCall, Renewal } from '../call/pending-call.js';
 import { counterOf, type Invalidations } from './invalidations.js';
@@ -173,10 +173,6 @@ const escalates = ({ limit }: Part): boolean => limit.rule.escalation !== undefi
 /** µs until no key of the call is blocked by an escalation. */
 const blockedFor = ({ parts }: Answer): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
-
-/** The part with the longest wait. */
-const bindingPart = ({ parts }: Answer): number =>
-  parts.reduce((longest, { wait }, i) => (wait > parts[longest]!.wait ? i : longest), 0);
 
 /** The cost must be equal: a smaller one might pass, and a larger one waits longer. */
 function isEqual(a: KeyCall, b: KeyCall): boolean {
