@@ -5,6 +5,7 @@ import type { Trace } from '../call/trace.js';
 import { Counter } from './counter.js';
 import { type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
 import { type EscalationState, strike } from './escalation.js';
+import { OverridableCounter } from './override.js';
 import { WaitQueue } from './wait-queue.js';
 
 /** A shared rate at the moment of a decision, as its store has it. */
@@ -28,16 +29,7 @@ export class KeyState {
   /** When this part alone would allow the call; `NEVER`. */
   ownMoment: number;
   #at = 0;
-  /** Counts under the policy's own parameters. */
-  readonly #policy: Counter;
-  /**
-   * Decides the call: `#policy`, or during an override a counter with its parameters. Permits that the key takes then count in both, and
-   * `#policy` decides again when the override ends. Held permits (concurrency) have one state for both.
-   */
-  #counter: Counter;
-  /** Its parameters as they are stored. */
-  #override: Parameters = NONE;
-  #overrideUntil = 0;
+  readonly #counters: OverridableCounter;
   /** Does a new key begin with a state? A refund to it does not write it. */
   #isNew = false;
   readonly #queue = new WaitQueue();
@@ -61,15 +53,15 @@ export class KeyState {
     this.ownMoment = now;
     const { rule } = part.limit;
     const parameters = shared?.parameters ?? rule.parametersAt?.(now) ?? rule.parameters;
-    this.#policy = new Counter(rule.algorithm, parameters);
-    this.#counter = this.#policy;
+    const policy = new Counter(rule.algorithm, parameters);
+    this.#counters = new OverridableCounter(policy);
     let overrideEnded = false;
-    if (entry === undefined || !isEnvelope(entry)) this.#policy.state = entry;
+    if (entry === undefined || !isEnvelope(entry)) policy.state = entry;
     else if (entry.rateVersion === shared?.rateVersion && !isForgotten(entry, now))
       overrideEnded = this.#open(entry);
     this.#begin(overrideEnded);
     this.#counter.drop(now);
-    this.#policy.drop(now);
+    policy.drop(now);
     if (this.#counter.start(now)) this.#isNew = true;
     this.#promote();
   }
@@ -81,41 +73,28 @@ export class KeyState {
   }
 
   get holders() {
-    return this.#policy.algorithm.holders;
+    return this.#counter.algorithm.holders;
   }
 
   get state(): State | undefined {
     return this.#counter.state;
   }
 
-  get #isOverridden(): boolean {
-    return this.#counter !== this.#policy;
-  }
-
-  get #countsTwice(): boolean {
-    return this.#isOverridden && this.holders === undefined;
+  get #counter(): Counter {
+    return this.#counters.current;
   }
 
   /** @returns whether an override has ended since the last call */
   #open(envelope: Envelope): boolean {
-    const { seen, state, blockedUntil, override, overrideUntil, policyState } = envelope;
+    const { seen, blockedUntil } = envelope;
     const back = seen - this.now > JITTER ? seen - this.now : 0;
     this.#seen = Math.max(this.now, seen - back);
-    this.changed = back > 0;
-    this.normalized = back > 0;
     this.#queue.open(envelope, back);
     if (blockedUntil - back > this.now) this.#blockedUntil = blockedUntil - back;
-    const overrideEnded = override.length > 0 && overrideUntil - back <= this.now;
-    if (override.length === 0 || overrideEnded) {
-      this.changed ||= overrideEnded;
-      this.normalized ||= overrideEnded;
-      this.#policy.state = overrideEnded && this.holders === undefined ? policyState : state;
-      return overrideEnded;
-    }
-    this.#overrideUntil = overrideUntil - back;
-    this.#counter = this.#overriding(override, state);
-    this.#policy.state = policyState;
-    return false;
+    const overrideEnded = this.#counters.open(envelope, this.now, back);
+    this.changed = back > 0 || overrideEnded;
+    this.normalized = this.changed;
+    return overrideEnded;
   }
 
   /** Begins at the first booking that is due: a state that has expired by now may still count then. */
@@ -126,7 +105,8 @@ export class KeyState {
     const from = Math.min(this.now, queue.first ?? this.now);
     let normalized = counter.normalize(from, this.now);
     this.#isNew = counter.start(from);
-    if (this.#isOverridden && this.#policy.normalize(from, this.now)) normalized = true;
+    const { isOverridden, policy } = this.#counters;
+    if (isOverridden && policy.normalize(from, this.now)) normalized = true;
     this.normalized ||= normalized;
     this.changed ||= normalized;
     if (queue.isEmpty) return;
@@ -141,8 +121,8 @@ export class KeyState {
   }
 
   #spend(how: 'take' | 'book' | 'absorb', at: number, cost: number): void {
-    this.#setState(this.#counter[how](this.state, at, cost));
-    if (this.#countsTwice) this.#policy.state = this.#policy.absorb(this.#policy.state, at, cost);
+    this.#counters.spend(how, at, cost);
+    this.changed = true;
   }
 
   #promote(): void {
@@ -197,9 +177,10 @@ export class KeyState {
   /** Takes permits as a penalty, even if fewer are left. They also count in full under the policy's own parameters. */
   charge(): void {
     const { cost } = this.part;
-    const before = this.#policy.state;
+    const { policy, countsTwice } = this.#counters;
+    const before = policy.state;
     this.take(this.now);
-    if (cost > 0 && this.#countsTwice) this.#policy.state = this.#policy.take(before, this.now, cost);
+    if (cost > 0 && countsTwice) policy.state = policy.take(before, this.now, cost);
   }
 
   /** Takes the part's permits at `moment`, or books them for then. */
@@ -239,8 +220,9 @@ export class KeyState {
       if (this.#queue.cancel(this.#counter, at, cost)) this.changed = true;
       return;
     }
-    if (this.#countsTwice && this.#policy.refund(this.now, cost, at)) this.changed = true;
-    if (this.#counter.refund(this.now, cost, at)) this.#loosen();
+    const { changed, loosened } = this.#counters.refund(this.now, cost, at);
+    this.changed ||= changed;
+    if (loosened) this.#loosen();
   }
 
   /**
@@ -285,36 +267,16 @@ export class KeyState {
     this.#loosen();
   }
 
-  #overriding(override: Parameters, state: State | undefined): Counter {
-    const { algorithm, parameters } = this.#policy;
-    this.#override = override;
-    return new Counter(algorithm, algorithm.override?.complete?.(override, parameters) ?? override, state);
-  }
-
   /** @param override parameters that replace the policy's own, unless `micros` is 0 */
   override(micros: number, override: Parameters | undefined): void {
-    const policy = this.#policy;
-    const { algorithm, parameters, state } = this.#counter;
-    if (micros === 0) {
-      if (this.holders !== undefined) policy.state = state;
-      this.#counter = policy;
-      this.#overrideUntil = 0;
-    } else {
-      const translated =
-        state && (algorithm.override?.translate?.(parameters, override!, state, this.now) ?? state);
-      this.#counter = this.#overriding(override!, translated);
-      this.#overrideUntil = this.now + micros;
-      if (this.holders !== undefined) policy.state = undefined;
-      // Normalized to the override's parameters now, instead of at the next read.
-      this.#counter.normalize(0, this.now);
-      this.#counter.drop(this.now);
-    }
+    if (micros === 0) this.#counters.end();
+    else this.#counters.begin(override!, micros, this.now);
     this.#loosen();
   }
 
   reset(): void {
     if (this.holders !== undefined && this.state !== undefined) this.granted = [...this.granted, EVERYONE];
-    this.#policy.state = undefined;
+    this.#counters.policy.state = undefined;
     this.#setState(undefined);
     this.#queue.set(NONE);
     this.#blockedUntil = 0;
@@ -337,7 +299,8 @@ export class KeyState {
       wait: ownMoment === NEVER ? NEVER : ownMoment - now,
       reset: Math.max(reset, blocked),
       at: this.#at,
-      override: this.#isOverridden || this.shared !== undefined ? this.#counter.parameters : undefined,
+      override:
+        this.#counters.isOverridden || this.shared !== undefined ? this.#counter.parameters : undefined,
     };
     return this.escalates ? { ...answer, blocked, step: this.#step } : answer;
   }
@@ -345,8 +308,8 @@ export class KeyState {
   /** What the store keeps. */
   entry(): Entry | undefined {
     const { queue, queueEndState, hasGaps, isEmpty } = this.#queue;
-    const overridden = this.#isOverridden;
-    if (isEmpty && this.#blockedUntil === 0 && !overridden && this.shared === undefined) return this.state;
+    const { isOverridden, countsTwice, policy } = this.#counters;
+    if (isEmpty && this.#blockedUntil === 0 && !isOverridden && this.shared === undefined) return this.state;
     return {
       state: this.state,
       queue,
@@ -354,10 +317,8 @@ export class KeyState {
       hasGaps,
       seen: this.#seen,
       blockedUntil: this.#blockedUntil,
-      override: overridden ? this.#override : NONE,
-      policyState: overridden ? this.#policy.state : undefined,
-      overrideUntil: this.#overrideUntil,
-      policyEnd: this.#countsTwice ? this.#queue.absorbedEnd(this.#policy) : undefined,
+      ...this.#counters.entry(),
+      policyEnd: countsTwice ? this.#queue.absorbedEnd(policy) : undefined,
       rateVersion: this.shared?.rateVersion,
     };
   }
