@@ -50,18 +50,3 @@ export function shiftAnswer(answer: Answer, micros: number, source: AnswerSource
 }
 
 const less = (time: number, micros: number): number => (time === NEVER ? NEVER : Math.max(0, time - micros));
-
-/** Rounded up, so that the time is over after that many milliseconds. */
-export const waitMs = (micros: number): number =>
-  micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
-
-/** The index of the binding part: of a denial the one with the longest wait, and otherwise the one with the fewest permits left. */
-export function bindingPart({ allowed, parts }: Answer): number {
-  let bound = 0;
-  for (let i = 1; i < parts.length; i += 1) {
-    const [wait, longest] = [waitMs(parts[i]!.wait), waitMs(parts[bound]!.wait)];
-    const less = parts[i]!.remaining < parts[bound]!.remaining;
-    if (!allowed && wait !== longest ? wait > longest : less) bound = i;
-  }
-  return bound;
-}

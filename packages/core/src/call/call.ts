@@ -1,4 +1,4 @@
-import type { Parameters } from '../algorithms/algorithm.js';
+import { NEVER, type Parameters } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
@@ -178,3 +178,18 @@ export const answerOf = (
   wait,
   parts: [{ remaining, wait, reset, at, override: undefined }],
 });
+
+/** Rounded up, so that the time is over after that many milliseconds. */
+export const waitMs = (micros: number): number =>
+  micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
+
+/** The index of the binding part: of a denial the one with the longest wait, and otherwise the one with the fewest permits left. */
+export function bindingPart({ allowed, parts }: Answer): number {
+  let bound = 0;
+  for (let i = 1; i < parts.length; i += 1) {
+    const [wait, longest] = [waitMs(parts[i]!.wait), waitMs(parts[bound]!.wait)];
+    const less = parts[i]!.remaining < parts[bound]!.remaining;
+    if (!allowed && wait !== longest ? wait > longest : less) bound = i;
+  }
+  return bound;
+}

@@ -1,6 +1,5 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import { bindingPart, waitMs } from '../call/answers.js';
-import type { Answer, Decider, PartAnswer } from '../call/call.js';
+import { type Answer, bindingPart, type Decider, type PartAnswer, waitMs } from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';

@@ -1,6 +1,14 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import { bindingPart, shiftAnswer } from '../call/answers.js';
-import { type Answer, type AnswerSource, isHeld, type KeyCall, type Part, storageKey } from '../call/call.js';
+import { shiftAnswer } from '../call/answers.js';
+import {
+  type Answer,
+  type AnswerSource,
+  bindingPart,
+  isHeld,
+  type KeyCall,
+  type Part,
+  storageKey,
+} from '../call/call.js';
 import type { PendingCall, Renewal } from '../call/pending-call.js';
 import { counterOf, type Invalidations } from './invalidations.js';
 import { currentTurn } from './turns.js';
