@@ -33,8 +33,9 @@ export {
 export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
 export type { Answer, Decider, PartAnswer } from './call/call.js';
-export { type Call, type Operation, type Part, storageKey } from './call/call.js';
+export { type Call, type Part, storageKey } from './call/call.js';
 export type { Limit, SharedKeys } from './call/limit.js';
+export type { Operation } from './call/operation.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type {
   BucketView,

@@ -91,11 +91,12 @@ export type {
 export { publishedHost } from './board/published-host.js';
 export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
+export type { CallParts } from './call/call.js';
+export type { Thresholds } from './call/limit.js';
 export { unref } from './clock.js';
 export { HASH_LENGTH } from './hash-key.js';
 export { decodeKey, detach, encodeKey } from './keys/redis-key.js';
 export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
-export type { PolicyLimit, PolicyPart, PolicyParts, Thresholds } from './pipeline/policy-limit.js';
 export { redisScripts } from './stores/redis/scripts.js';
 export { boardOf } from './telemetry/message-board.js';
 export { VERSION } from './version.js';

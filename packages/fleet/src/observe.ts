@@ -1,5 +1,5 @@
 import type { Answer, Decision, Store, TopKeys } from '@sluice/core';
-import type { CallObserver, ObservedLimiter, PolicyParts } from '@sluice/core/internal';
+import type { CallObserver, CallParts, ObservedLimiter } from '@sluice/core/internal';
 import { ThresholdWatch } from './thresholds/threshold-watch.js';
 import { CallUsage } from './usage/call-usage.js';
 import type { StoreUsage } from './usage/store-usage.js';
@@ -18,16 +18,16 @@ class Observers implements CallObserver {
     readonly thresholds: ThresholdWatch,
   ) {}
 
-  decided(call: PolicyParts, decision: Decision, answer: Answer, shadow: boolean): void {
+  decided(call: CallParts, decision: Decision, answer: Answer, shadow: boolean): void {
     this.usage.decided(call, decision, answer, shadow);
     this.thresholds.decided(call, decision, answer, shadow);
   }
 
-  failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void {
+  failed(call: CallParts, error: unknown, shadow: boolean, canceled: boolean): void {
     this.usage.failed(call, error, shadow, canceled);
   }
 
-  charged(call: PolicyParts, answer: Answer): void {
+  charged(call: CallParts, answer: Answer): void {
     this.thresholds.charged(call, answer);
   }
 

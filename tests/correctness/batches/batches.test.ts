@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { directCall, type PendingCall } from '../../../packages/core/src/call/pending-call.js';
+import { PendingCall, THE_ANSWER } from '../../../packages/core/src/call/pending-call.js';
 import {
   type Answer,
   type Call,
@@ -17,10 +17,11 @@ import { uniqueName } from '../../support/redis-url.js';
 
 const own = new OwnRedis();
 
-function send(store: RedisStore, call: Call): PendingCall<Answer> {
-  const pending = directCall(call);
+function send(store: RedisStore, call: Call): { promise: Promise<Answer>; failed(error: Error): void } {
+  const pending = PendingCall.of(call);
+  const promise = pending.begin(THE_ANSWER);
   store.send(pending);
-  return pending;
+  return { promise, failed: (error) => pending.failed(error) };
 }
 
 /** A store that records its script calls: the command and the keys of each. */

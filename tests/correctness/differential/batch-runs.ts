@@ -8,7 +8,9 @@ import {
   type State,
 } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import { type Answer, type Call, KeyCall, type Operation } from '../../../packages/core/src/call/call.js';
+import type { Answer, Call } from '../../../packages/core/src/call/call.js';
+import type { Operation } from '../../../packages/core/src/call/operation.js';
+import { PendingCall } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/engine/escalation.js';
@@ -165,8 +167,8 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   const names = Array.from({ length: 2 * KEYS }, () => uniqueName('batch'));
   await redis.set(names[FOREIGN]!, 'foreign');
   for (const [turn, { now, calls, alone, stored }] of oneByOne(run).entries()) {
-    const keyCalls = new Map(calls.map((call) => [call, KeyCall.of(call)]));
-    const batch = batchOf(calls.map((call) => keyCalls.get(call)!));
+    const pending = calls.map((call) => PendingCall.of(call));
+    const batch = batchOf(pending);
     const all = written(batch.groups, now, now);
     const named = { keys: all.keys.map((key) => names[indexOf(key)]!), args: all.args };
     // As on a single server, and as on a node of a cluster.
@@ -192,13 +194,8 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
       ),
     );
     settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
-    // The same object may occur several times among the calls. Each call has its own answer, in the order of the calls.
-    const answers = new Map<Call, Observed[]>();
-    for (const [{ call }, promise] of promises) {
-      answers.set(call, [...(answers.get(call) ?? []), await promise]);
-    }
     for (const [i, call] of calls.entries()) {
-      const actual = answers.get(keyCalls.get(call)!)!.shift()!;
+      const actual = await promises.get(pending[i]!)!;
       const [mine, theirs] = [alone[i]!, actual].map(plain);
       if (mine !== theirs)
         throw new Error(`${call.operation} at ${now}: alone ${mine}, in a batch ${theirs}`);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { State } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
-import { directCall } from '../../../packages/core/src/call/pending-call.js';
+import { PendingCall, THE_ANSWER } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
@@ -194,7 +194,11 @@ export async function replay(
 
 export function batchOf(calls: readonly Call[]): Batch {
   const batch = new Batch(0);
-  for (const call of calls) batch.add(directCall(call));
+  for (const call of calls) {
+    const pending = PendingCall.of(call);
+    void pending.begin(THE_ANSWER);
+    batch.add(pending);
+  }
   return batch;
 }
 

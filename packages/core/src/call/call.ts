@@ -4,32 +4,8 @@ import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Booking } from './booking.js';
 import type { Limit } from './limit.js';
+import type { Operation } from './operation.js';
 import type { Trace } from './trace.js';
-
-/**
- * - `consume`: take the permits now, if every part has them;
- * - `acquire`: the same, or book them for the first moment, at most `wait` away, at which every part has them;
- * - `peek`: the answer of `consume`, without taking anything; only what the clock or the policy changed is written;
- * - `charge`: take them as a penalty, even if fewer are left;
- * - `refund`: give back what was taken or booked at the moments `at`;
- * - `renew`: begin the lease of the holder or waiting call `at` again;
- * - `block`: deny all calls for `wait` µs from now, 0 to end that;
- * - `override`: use other parameters than the rule's for `wait` µs from now, 0 to end that;
- * - `reset`: forget what was taken, booked and blocked, and the denials that an escalation has counted.
- */
-export type Operation =
-  | 'consume'
-  | 'acquire'
-  | 'peek'
-  | 'charge'
-  | 'refund'
-  | 'renew'
-  | 'block'
-  | 'override'
-  | 'reset';
-
-/** Sent in place of the id of an admitted call: all calls that wait for the key should poll again. */
-export const EVERYONE = -1;
 
 /** One call to a store, decided at once: all its parts are allowed, or none is. */
 export interface Call {
@@ -42,6 +18,9 @@ export interface Call {
   /** For `override`: the parameters that replace those of each part's rule. */
   readonly overrides?: readonly Parameters[] | undefined;
 }
+
+/** The parts of a call. */
+export type CallParts = Pick<Call, 'parts'>;
 
 /** One limit that a call is held to. */
 export interface Part {
@@ -58,19 +37,40 @@ export interface Part {
 
 /** A call that is its own first part: most calls have only one. */
 export class KeyCall implements Call, Part {
+  // Most calls have the values of the prototype: with fewer fields of its own a call is made faster.
+  declare readonly wait: number;
+  declare readonly at: number;
+  /** All parts, if there are several. */
+  declare readonly several: readonly Part[] | undefined;
+  declare readonly traced: boolean;
+  declare readonly overrides: readonly Parameters[] | undefined;
+  declare readonly booking: Booking | undefined;
+  /** It is under way to a remote store, so an equal call needs an object of its own. */
+  declare readonly begun: boolean;
+
+  static {
+    Object.assign(KeyCall.prototype, { wait: 0, at: 0, traced: false, begun: false });
+  }
+
   constructor(
     readonly operation: Operation,
-    readonly wait: number,
+    wait: number,
     readonly limit: Limit,
     readonly key: string,
     readonly cost: number,
-    readonly at: number,
-    /** All parts, if there are several. */
-    readonly several: readonly Part[] | undefined = undefined,
-    readonly traced: boolean = false,
-    readonly overrides: readonly Parameters[] | undefined = undefined,
-    readonly booking: Booking | undefined = undefined,
-  ) {}
+    at: number,
+    several?: readonly Part[],
+    traced = false,
+    overrides?: readonly Parameters[],
+    booking?: Booking,
+  ) {
+    if (wait !== 0) this.wait = wait;
+    if (at !== 0) this.at = at;
+    if (several !== undefined) this.several = several;
+    if (traced) this.traced = true;
+    if (overrides !== undefined) this.overrides = overrides;
+    if (booking !== undefined) this.booking = booking;
+  }
 
   static of(call: Call): KeyCall {
     if (call instanceof KeyCall) return call;

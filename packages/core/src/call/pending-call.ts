@@ -4,10 +4,12 @@ import { type Answer, type Call, type Finisher, KeyCall } from './call.js';
 import type { CallDeadline } from './call-deadline.js';
 import type { Deadlines, Departure, TimedCall } from './deadlines.js';
 
-/** Handles the end of a call: the pipeline, or for a call without a pipeline the call itself. */
+/** Learns how a call ended, and ends it: the pipeline, or for a call without a pipeline `DIRECT`. */
 export interface CallOwner {
-  complete(call: PendingCall, answer: Answer): void;
-  fail(call: PendingCall, error: unknown): void;
+  /** The store has answered. */
+  answered(call: PendingCall, answer: Answer): void;
+  /** The store has failed, or there is no time left. */
+  failed(call: PendingCall, error: unknown): void;
 }
 
 /** A cached denial that one call renews while equal calls wait. */
@@ -24,54 +26,79 @@ const keep = (resolve: (value: unknown) => void, reject: (error: unknown) => voi
   rejectNew = reject;
 };
 
-/** A call on its way to its answer: the one object that travels from the limiter to the reply and back. */
-export class PendingCall<T = unknown> implements TimedCall {
-  readonly promise: Promise<T>;
+/** For calls that reach a store without a pipeline. */
+const DIRECT: CallOwner = {
+  answered: (call, answer) => {
+    if (!call.over) call.resolve(answer);
+  },
+  failed: (call, error) => {
+    if (!call.over) call.reject(error);
+  },
+};
+
+/** For calls whose result is the answer itself. */
+export const THE_ANSWER: Finisher<Answer> = { finish: (_, answer) => answer };
+
+/** A call to a remote store: the one object that travels from the limiter to the reply and back. */
+export class PendingCall extends KeyCall implements TimedCall {
   /** It was answered, failed or was abandoned. A later answer is ignored. */
   over = false;
   departure: Departure | undefined = undefined;
   /** Ends it together with the others of its departure. */
   deadlines: Deadlines | undefined = undefined;
-  /** Ends it alone: of a call that may need several requests. */
-  ownDeadline: CallDeadline | undefined = undefined;
   /** The node whose circuit admitted it, and the ticket. */
   node: NodeHealth | undefined = undefined;
   ticket = 0;
+  /** Ends it alone: of a call that may need several requests. */
+  declare ownDeadline?: CallDeadline | undefined;
   /** The cached denial that it renews. */
-  renews: Renewal | undefined = undefined;
-  readonly #resolve: (value: unknown) => void;
-  readonly #reject: (error: unknown) => void;
+  declare renews?: Renewal;
+  // From here on: of a call that has begun.
+  declare begun: boolean;
+  declare owner: CallOwner;
+  declare promise: Promise<unknown>;
+  declare private finisher: Finisher<unknown>;
+  declare private resolvePromise: (value: unknown) => void;
+  declare private rejectPromise: (error: unknown) => void;
 
-  constructor(
-    readonly call: KeyCall,
-    readonly owner: CallOwner,
-    readonly finisher: Finisher<T>,
-  ) {
-    this.promise = new Promise(keep as never);
-    this.#resolve = resolveNew;
-    this.#reject = rejectNew;
+  /** The call itself, or one like it if it has begun. */
+  static override of(call: Call): PendingCall {
+    if (call instanceof PendingCall && !call.begun) return call;
+    const { operation, wait, parts, traced, overrides } = call;
+    const { limit, key, cost, at, booking } = parts[0]!;
+    const several = parts.length > 1 ? parts : undefined;
+    return new PendingCall(operation, wait, limit, key, cost, at, several, traced, overrides, booking);
   }
 
-  /** The store has answered. */
-  answered(answer: Answer): void {
-    this.owner.complete(this as PendingCall, answer);
+  /** Until then a call is only what it asks for. Once. @returns what `finisher` makes of its answer */
+  begin<T>(finisher: Finisher<T>, owner: CallOwner = DIRECT): Promise<T> {
+    this.begun = true;
+    this.owner = owner;
+    this.finisher = finisher;
+    const promise = new Promise<T>(keep as never);
+    this.promise = promise;
+    this.resolvePromise = resolveNew;
+    this.rejectPromise = rejectNew;
+    return promise;
   }
 
   /** The store has failed, or there is no time left. */
   failed(error: unknown): void {
-    this.owner.fail(this as PendingCall, error);
+    this.owner.failed(this, error);
   }
 
   resolve(answer: Answer): void {
-    this.#end();
-    let value: T;
+    this.over = true;
+    if (this.departure !== undefined) this.departure.hasEnded = true;
+    this.departure = undefined; // a decision that is kept would keep all its calls
+    let value: unknown;
     try {
-      value = this.finisher.finish(this.call, answer);
+      value = this.finisher.finish(this, answer);
     } catch (error) {
       this.reject(error);
       return;
     }
-    this.#resolve(value);
+    this.resolvePromise(value);
   }
 
   /** Settles as `answer` does. */
@@ -87,31 +114,10 @@ export class PendingCall<T = unknown> implements TimedCall {
   }
 
   reject(error: unknown): void {
-    this.#end();
-    this.finisher.failed?.(this.call, error);
-    this.#reject(error);
-  }
-
-  #end(): void {
     this.over = true;
-    const { departure } = this;
-    if (departure !== undefined) departure.hasEnded = true;
+    if (this.departure !== undefined) this.departure.hasEnded = true;
+    this.departure = undefined; // a decision that is kept would keep all its calls
+    this.finisher.failed?.(this, error);
+    this.rejectPromise(error);
   }
 }
-
-/** For calls whose result is the answer itself. */
-export const THE_ANSWER: Finisher<Answer> = { finish: (_, answer) => answer };
-
-/** For calls that reach a store without a pipeline. */
-const DIRECT: CallOwner = {
-  complete: (call, answer) => {
-    if (!call.over) call.resolve(answer);
-  },
-  fail: (call, error) => {
-    if (!call.over) call.reject(error);
-  },
-};
-
-/** A call without deny cache, circuit, deadline and fallback. */
-export const directCall = (call: Call): PendingCall<Answer> =>
-  new PendingCall(KeyCall.of(call), DIRECT, THE_ANSWER);

@@ -1,17 +1,25 @@
 import { ANY, type Parameters } from '../algorithms/algorithm.js';
-import { type Answer, type Decider, type Finisher, isHeld, KeyCall, storageKey } from '../call/call.js';
+import {
+  type Answer,
+  type Decider,
+  type Finisher,
+  isHeld,
+  KeyCall,
+  type Part,
+  storageKey,
+} from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { describe } from '../options.js';
-import { type PolicyPart, type PolicyParts, policyParts, shadowCall } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, DecideMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
+import { shadowCall } from './escalating-limit.js';
 import { publishEscalations } from './escalation-messages.js';
 import { mergeByKey, splitByPart } from './merge-by-key.js';
 import type { CallObserver } from './observer.js';
@@ -21,7 +29,7 @@ import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
-const holds = (part: PolicyPart): boolean => part.cost > 0 && isHeld(part);
+const holds = (part: Part): boolean => part.cost > 0 && isHeld(part);
 
 /** Each call reads whether anyone subscribes to these. */
 const { start, end, asyncStart, asyncEnd, error } = DECIDE;
@@ -93,15 +101,14 @@ export class Admission implements Finisher<Decision> {
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
     const traced = isTraced();
     if (call.operation === 'peek' && !traced) return this.#decide(call, finisher);
-    const message = new DecideMessage(this, call as KeyCall & PolicyParts, finisher, shadow);
+    const message = new DecideMessage(this, call, finisher, shadow);
     return traced ? message.trace(() => this.#decide(call, message)) : this.#decide(call, message);
   }
 
   #decide(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
     if (call.several !== undefined) {
-      const parts = policyParts(call);
+      const { operation, traced, parts } = call;
       const keys = mergeByKey(parts);
-      const { operation, traced } = call;
       if (keys !== parts) {
         return this.#decide(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
           finish: (_, answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
@@ -122,23 +129,21 @@ export class Admission implements Finisher<Decision> {
 
   finish(call: KeyCall, answer: Answer, shadow = false): Decision {
     const { name, decider } = this;
-    const parts = call as unknown as PolicyParts & PolicyPart;
-    const decision = new DecisionRecord(name, decider, parts, parts, answer, call.operation === 'consume', 0);
+    const decision = new DecisionRecord(name, decider, call, call, answer, call.operation === 'consume', 0);
     if (call.several === undefined ? isHeld(call) : call.several.some(isHeld)) this.#hold(decision, answer);
-    if (decision.blockedFor !== undefined) publishEscalations(name, policyParts(call), answer);
+    if (decision.blockedFor !== undefined) publishEscalations(name, call.parts, answer);
     if (this.observer !== undefined && call.operation === 'consume')
-      this.observer.decided(parts, decision, answer, shadow);
+      this.observer.decided(call, decision, answer, shadow);
     return decision;
   }
 
   failed(call: KeyCall, error: unknown, shadow = false): void {
-    if (call.operation === 'consume')
-      this.observer?.failed({ parts: policyParts(call) }, error, shadow, false);
+    if (call.operation === 'consume') this.observer?.failed(call, error, shadow, false);
   }
 
   /** Without a timeout it decides as `consume` does: it does not wait, and a leaky bucket does not delay it. */
   async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
-    if (limits.timeout !== undefined) return this.acquire(policyParts(call), limits);
+    if (limits.timeout !== undefined) return this.acquire(call.parts, limits);
     limits.signal?.throwIfAborted();
     const decision = await this.decide(call);
     if (!decision.allowed) throw errorOfDenial(decision);
@@ -146,10 +151,7 @@ export class Admission implements Finisher<Decision> {
   }
 
   /** @throws RateLimitExceededError, the signal's reason, LimiterClosedError */
-  async acquire(
-    parts: readonly PolicyPart[],
-    { timeout = MAX_MICROS, signal }: WaitLimits,
-  ): Promise<Decision> {
+  async acquire(parts: readonly Part[], { timeout = MAX_MICROS, signal }: WaitLimits): Promise<Decision> {
     this.checkOpen();
     signal?.throwIfAborted();
     const stop = new AbortController();
@@ -174,17 +176,17 @@ export class Admission implements Finisher<Decision> {
   }
 
   async #acquire(
-    parts: readonly PolicyPart[],
+    parts: readonly Part[],
     timeout: number,
     signal: AbortSignal,
     message?: AcquireMessage,
   ): Promise<Decision> {
     const start = this.decider.clock.now();
     const merged = mergeByKey(parts);
-    const keys = merged.map((part) => ({
-      ...part,
-      booking: part.limit.waiting?.of(part.cost, this.decider.clock),
-    }));
+    const keys = merged.map(({ limit, key, cost, at }) => {
+      const booking = limit.waiting?.of(cost, this.decider.clock);
+      return { limit, key, cost, at, booking };
+    });
     let answer = await this.decider.decide({ operation: 'acquire', wait: timeout, parts: keys });
     const { clock } = answeredBy(answer, this.decider);
     let waited = 0;
@@ -219,7 +221,7 @@ export class Admission implements Finisher<Decision> {
   }
 
   /** Takes permits, even if none are left. @param after their decision: they are taken where it was decided */
-  async charge(parts: readonly PolicyPart[], after?: Decision): Promise<void> {
+  async charge(parts: readonly Part[], after?: Decision): Promise<void> {
     const store = after?.degraded ? DecisionRecord.decider(after) : this.decider;
     const keys = mergeByKey(parts);
     const answer = await store.decide({ operation: 'charge', wait: 0, parts: keys });
@@ -227,16 +229,16 @@ export class Admission implements Finisher<Decision> {
   }
 
   /** Returns the permits taken last. */
-  async reward(parts: readonly PolicyPart[]): Promise<void> {
+  async reward(parts: readonly Part[]): Promise<void> {
     this.checkOpen();
-    const latest = parts.map((part) => ({ ...part, at: ANY }));
+    const latest = parts.map(({ limit, key, cost }) => ({ limit, key, cost, at: ANY }));
     await publishingRefunds(this.name, 'reward', latest, () => this.#held.giveBack(this.decider, latest));
   }
 
   async change(
     operation: 'block' | 'override' | 'reset',
     wait: number,
-    parts: readonly PolicyPart[],
+    parts: readonly Part[],
     overrides?: readonly Parameters[],
   ): Promise<void> {
     this.checkOpen();
@@ -251,14 +253,14 @@ export class Admission implements Finisher<Decision> {
   async refund(
     decision: Decision,
     reason: RefundMessage['reason'] | undefined,
-    backOf: (part: PolicyPart) => number = ({ cost }) => cost,
+    backOf: (part: Part) => number = ({ cost }) => cost,
   ): Promise<void> {
     const taken = DecisionRecord.taken(decision);
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
     }
-    const given: PolicyPart[] = [];
-    const kept: PolicyPart[] = [];
+    const given: Part[] = [];
+    const kept: Part[] = [];
     for (const part of taken) {
       const back = backOf(part);
       if (back > 0) given.push(back === part.cost ? part : { ...part, cost: back });

@@ -1,8 +1,8 @@
-import type { KeyCall, Operation } from '../call/call.js';
+import type { KeyCall, Part } from '../call/call.js';
+import type { Operation } from '../call/operation.js';
 import type { Decision } from '../decision.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
-import { type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
 import {
   type AcquireOptions,
@@ -90,7 +90,7 @@ export abstract class BaseLimiter<Key> {
   async acquire(key: Key, options: AcquireOptions = NO_OPTIONS): Promise<Decision> {
     const costs = costOption('acquire', options, this.#calls.names, ['cost', 'timeout', 'signal']);
     const call = this.#calls.call('acquire', key, costs);
-    return this.#admission.acquire(policyParts(call), waitOptions('acquire', options));
+    return this.#admission.acquire(call.parts, waitOptions('acquire', options));
   }
 
   /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. @throws as `consume` does */
@@ -177,7 +177,7 @@ export abstract class BaseLimiter<Key> {
     members: readonly string[],
   ): Promise<void> {
     const admission = limiter.#admission;
-    const costOfMember = ({ limit, cost }: PolicyPart) => (members.includes(limit.policy) ? cost : 0);
+    const costOfMember = ({ limit, cost }: Part) => (members.includes(limit.policy) ? cost : 0);
     await admission.refund(decision, 'refund', costOfMember);
     await admission.release(decision);
   }

@@ -1,12 +1,12 @@
-import type { Answer, Decider, Finisher, KeyCall, Operation } from '../call/call.js';
+import type { Answer, CallParts, Decider, Finisher, KeyCall, Part } from '../call/call.js';
+import type { Operation } from '../call/operation.js';
 import type { Decision } from '../decision.js';
-import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
 import { BOARD } from '../telemetry/message-board.js';
 import { messageTime } from '../telemetry/message-time.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
-interface MessageCall extends PolicyParts {
+interface MessageCall extends CallParts {
   readonly operation: Operation;
 }
 
@@ -85,7 +85,7 @@ class CallMessage implements DecisionMessage {
   }
 
   /** The policy that decided, or the first. */
-  #bound(): PolicyPart {
+  #bound(): Part {
     const { parts } = this.#call;
     const policy = this.decision?.policy;
     return (parts.length > 1 && parts.find(({ limit }) => limit.name === policy)) || parts[0]!;
@@ -136,12 +136,7 @@ export class DecideMessage extends CallMessage implements Finisher<Decision> {
   readonly #finisher: Finisher<Decision>;
 
   /** @param finisher makes the decision */
-  constructor(
-    limiter: MessageLimiter,
-    call: KeyCall & PolicyParts,
-    finisher: Finisher<Decision>,
-    shadow: boolean,
-  ) {
+  constructor(limiter: MessageLimiter, call: KeyCall, finisher: Finisher<Decision>, shadow: boolean) {
     super(limiter, call, shadow);
     this.#finisher = finisher;
   }
@@ -164,7 +159,7 @@ export class AcquireMessage extends CallMessage {
   #waits = false;
 
   /** @param signal cancels the call */
-  constructor(limiter: MessageLimiter, parts: readonly PolicyPart[], signal: AbortSignal) {
+  constructor(limiter: MessageLimiter, parts: readonly Part[], signal: AbortSignal) {
     super(limiter, { operation: 'acquire', parts }, false);
     this.#signal = signal;
   }

@@ -1,7 +1,9 @@
-import { KeyCall, type Operation } from '../call/call.js';
+import { KeyCall, type Part } from '../call/call.js';
+import type { Limit } from '../call/limit.js';
+import type { Operation } from '../call/operation.js';
+import { PendingCall } from '../call/pending-call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe } from '../options.js';
-import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import { announceCombined } from './announced.js';
@@ -100,14 +102,16 @@ function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Me
 
 /** Makes one call of the parts of all members. */
 class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
+  readonly isRemote: boolean;
   readonly names: readonly string[];
   /** The limits of each member, as decisions of the combination name them. */
-  readonly #named: readonly (readonly PolicyLimit[])[];
+  readonly #named: readonly (readonly Limit[])[];
 
   constructor(
     readonly limiter: string,
     readonly members: readonly Member[],
   ) {
+    this.isRemote = members[0]!.store.remote;
     this.names = members.map(({ name }) => name);
     this.#named = members.map(({ name, limits }) => limits.namedBy(name));
   }
@@ -119,13 +123,14 @@ class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
     traced = false,
   ): KeyCall {
     this.#check(keys);
-    const parts: PolicyPart[] = [];
+    const parts: Part[] = [];
     for (let i = 0; i < this.members.length; i += 1) {
       const { name, limits } = this.members[i]!;
       const [key, cost] = [limits.encode(keys[name]!), costFor(costs, name)];
       for (const limit of this.#named[i]!) parts.push({ limit, key, cost, at: 0 });
     }
-    return KeyCall.of({ operation, wait: 0, parts, traced });
+    const call = { operation, wait: 0, parts, traced };
+    return this.isRemote ? PendingCall.of(call) : KeyCall.of(call);
   }
 
   /** @throws TypeError for keys of other names */

@@ -1,18 +1,14 @@
 import type { State } from '../algorithms/algorithm.js';
-import { type Answer, type PartAnswer, storageKey } from '../call/call.js';
+import { type Answer, type Part, type PartAnswer, storageKey } from '../call/call.js';
 import type { DecisionDebug, PolicyDebug, StateDebug } from '../decision.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
 
 /** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */
-export function debugOf(
-  parts: readonly PolicyPart[],
-  { now, parts: answers }: Answer,
-): DecisionDebug | undefined {
+export function debugOf(parts: readonly Part[], { now, parts: answers }: Answer): DecisionDebug | undefined {
   if (answers.some(({ trace }) => trace === undefined)) return undefined;
   return { now, policies: parts.map((part, i) => policyDebug(part, answers[i]!, now)) };
 }
 
-function policyDebug(part: PolicyPart, { trace, override }: PartAnswer, now: number): PolicyDebug {
+function policyDebug(part: Part, { trace, override }: PartAnswer, now: number): PolicyDebug {
   const { parameters, before, after, queue, blockedUntil } = trace!;
   const { name, rule } = part.limit;
   const { algorithm } = rule;

@@ -1,11 +1,18 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import { type Answer, bindingPart, type Decider, type PartAnswer, waitMs } from '../call/call.js';
+import {
+  type Answer,
+  bindingPart,
+  type CallParts,
+  type Decider,
+  type Part,
+  type PartAnswer,
+  waitMs,
+} from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
 import type { StoreUnavailableError } from '../errors.js';
-import type { PolicyPart, PolicyParts } from '../pipeline/policy-limit.js';
 import { debugOf } from './decision-debug.js';
 
-const NOTHING: readonly PolicyPart[] = [];
+const NOTHING: readonly Part[] = [];
 
 /** A decision that knows what it took, so that a refund can return it once. Rarely read fields are getters. */
 export class DecisionRecord implements Decision {
@@ -23,12 +30,12 @@ export class DecisionRecord implements Decision {
   readonly degraded: boolean;
   declare readonly blockedFor?: number;
   declare readonly debug?: DecisionDebug;
-  readonly #call: PolicyParts;
+  readonly #call: CallParts;
   readonly #answer: Answer;
   readonly #decider: Decider;
   /** The index of the binding policy. */
   readonly #bound: number;
-  #taken: readonly PolicyPart[] | undefined;
+  #taken: readonly Part[] | undefined;
   #policies: readonly PolicyDecision[] | undefined = undefined;
 
   /**
@@ -40,8 +47,8 @@ export class DecisionRecord implements Decision {
   constructor(
     name: string,
     decider: Decider,
-    call: PolicyParts,
-    first: PolicyPart,
+    call: CallParts,
+    first: Part,
     answer: Answer,
     taken: boolean,
     waited: number,
@@ -100,7 +107,7 @@ export class DecisionRecord implements Decision {
   }
 
   /** What a decision took and has not given back; `undefined` for any other value. */
-  static taken(decision: unknown): readonly PolicyPart[] | undefined {
+  static taken(decision: unknown): readonly Part[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
     const { parts } = decision.#answer;
     decision.#taken ??= decision.#call.parts.map(({ limit, key, cost }, i) => ({
@@ -124,7 +131,7 @@ export class DecisionRecord implements Decision {
   }
 
   /** From now on only `parts` can be given back. */
-  static keep(decision: Decision, parts: readonly PolicyPart[]): void {
+  static keep(decision: Decision, parts: readonly Part[]): void {
     (decision as DecisionRecord).#taken = parts;
   }
 }
@@ -138,7 +145,7 @@ const partWait = ({ wait }: PartAnswer, asleep: number): number =>
 const longestBlock = (parts: readonly PartAnswer[]): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
-function policyDecisions(parts: readonly PolicyPart[], answer: Answer): readonly PolicyDecision[] {
+function policyDecisions(parts: readonly Part[], answer: Answer): readonly PolicyDecision[] {
   const asleep = sleepOf(answer);
   const decisions: PolicyDecision[] = [];
   for (let i = 0; i < parts.length; i += 1) {

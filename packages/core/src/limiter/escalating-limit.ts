@@ -1,12 +1,13 @@
 import type { Rule } from '../algorithms/algorithm.js';
+import { KeyCall } from '../call/call.js';
+import type { Limit } from '../call/limit.js';
 import type { Escalation } from '../engine/escalation.js';
-import type { PolicyLimit } from '../pipeline/policy-limit.js';
 
 /**
  * The limit with an escalation, also while its store is out. A call that is not enforced keeps the rules without one.
  * @param rule,local rules of the limit, made for this
  */
-export function escalating(plain: PolicyLimit, rule: Rule, local: Rule, escalation: Escalation): PolicyLimit {
+export function escalating(plain: Limit, rule: Rule, local: Rule, escalation: Escalation): Limit {
   const { choose, limit } = plain.fallback!;
   return {
     ...plain,
@@ -14,4 +15,18 @@ export function escalating(plain: PolicyLimit, rule: Rule, local: Rule, escalati
     fallback: { choose, limit: { ...limit, rule: Object.assign(local, { escalation }) } },
     shadow: { rule: plain.rule, fallback: plain.fallback },
   };
+}
+
+/** The call, by limits that count no denial for an escalation: its caller does not enforce the decision. */
+export function shadowCall(call: KeyCall): KeyCall {
+  const { parts } = call;
+  if (parts.every(({ limit }) => limit.shadow === undefined)) return call;
+  const { operation, wait, traced, overrides } = call;
+  const plain = parts.map(({ limit, key, cost, at }) => ({
+    limit: { ...limit, ...limit.shadow },
+    key,
+    cost,
+    at,
+  }));
+  return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
 }

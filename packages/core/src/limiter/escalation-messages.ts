@@ -1,9 +1,8 @@
-import { type Answer, storageKey } from '../call/call.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
+import { type Answer, type Part, storageKey } from '../call/call.js';
 import { ESCALATED } from '../telemetry/channels.js';
 
 /** Publishes the blocks that a denial has set: this process made the call, so no other one publishes them. */
-export function publishEscalations(limiter: string, parts: readonly PolicyPart[], answer: Answer): void {
+export function publishEscalations(limiter: string, parts: readonly Part[], answer: Answer): void {
   if (!ESCALATED.hasSubscribers) return;
   const known = new Set<string>();
   parts.forEach((part, i) => {

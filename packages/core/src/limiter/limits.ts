@@ -1,14 +1,16 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
-import { KeyCall, type Operation } from '../call/call.js';
+import { KeyCall, type Part } from '../call/call.js';
+import type { Limit } from '../call/limit.js';
+import type { Operation } from '../call/operation.js';
+import { PendingCall } from '../call/pending-call.js';
 import type { EscalateOptions } from '../engine/escalate-options.js';
 import type { Escalation } from '../engine/escalation.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkOptions } from '../options.js';
 import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
-import { type PolicyLimit, type PolicyPart, policyParts } from '../pipeline/policy-limit.js';
 import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
 import { prefetching, type WantedPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
@@ -44,7 +46,7 @@ export class Limits {
   readonly escalate: EscalateOptions | undefined;
   /** What the limiter counts by, and the permits of its calls, if they are known. */
   readonly info: { key?: string; cost?: CallCost | undefined } = {};
-  readonly #limits: readonly PolicyLimit[];
+  readonly #limits: readonly Limit[];
   /** The key, for errors. */
   readonly #what: string;
   /** A store in this process copies the keys that it keeps. */
@@ -78,15 +80,16 @@ export class Limits {
       const { rule, prefetch } = prefetched !== undefined && remote ? prefetched : { rule: own };
       const id = several ? `${limiter}${OF}${name}` : limiter;
       const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${id}:${open}`;
-      const local = { rule: compileShare(policy, failure.share), prefix, suffix };
-      const fallback = { choose: failure.choose, limit: local };
       const pools = prefetch && new PermitPools(prefetch);
       const notices = `${keyPrefix}:${LAYOUT}:notify:${id}:${open}`;
       const levels = levelsOf.get(name);
       const thresholds = levels && { limiter, policy: name, prefix: notices, suffix, levels };
       if (levels !== undefined) checkWindows(where, name, rule.algorithm);
-      const base = { name, policy: name, rule, prefix, suffix, fallback, notify: thresholds };
-      const plain = { ...base, prefetch: pools, waiting: new BookingRules(own, waiting) };
+      const base = { name, policy: name, prefix, suffix };
+      const local = { ...base, rule: compileShare(policy, failure.share) };
+      const fallback = { choose: failure.choose, limit: local };
+      const waits = new BookingRules(own, waiting);
+      const plain = { ...base, rule, fallback, notify: thresholds, prefetch: pools, waiting: waits };
       if (escalation === undefined) return plain;
       return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
     });
@@ -119,7 +122,8 @@ export class Limits {
       last !== undefined &&
       costs === last.cost &&
       operation === last.operation &&
-      !traced
+      !traced &&
+      !last.begun
     )
       return last;
     const limits = this.#limits;
@@ -130,14 +134,16 @@ export class Limits {
       limits.length === 1
         ? undefined
         : limits.map((limit) => ({ limit, key: encoded, cost: costFor(costs, limit.policy), at: 0 }));
-    const call = new KeyCall(operation, 0, first, encoded, cost, 0, several, traced);
+    const call = this.#isLocal
+      ? new KeyCall(operation, 0, first, encoded, cost, 0, several, traced)
+      : new PendingCall(operation, 0, first, encoded, cost, 0, several, traced);
     this.#lastCall = several === undefined && !traced ? call : undefined;
     return call;
   }
 
   /** @throws KeyResolutionError for an invalid key */
-  parts(key: LimiterKey, costs: Costs): readonly PolicyPart[] {
-    return policyParts(this.call('consume', key, costs));
+  parts(key: LimiterKey, costs: Costs): readonly Part[] {
+    return this.call('consume', key, costs).parts;
   }
 
   /** @throws KeyResolutionError for an invalid key */
@@ -159,7 +165,7 @@ export class Limits {
   }
 
   /** The limits, in order, as decisions of a combination name them if this limiter has the name `member` there. */
-  namedBy(member: string): readonly PolicyLimit[] {
+  namedBy(member: string): readonly Limit[] {
     return this.#limits.map((limit) => {
       const name = this.several ? `${member}.${limit.policy}` : member;
       return { ...limit, policy: member, name };
@@ -173,9 +179,9 @@ export class Limits {
 
   /** The parts that `given` overrides, and the parameters of each. */
   overridden(
-    parts: readonly PolicyPart[],
+    parts: readonly Part[],
     given: Policy | Readonly<Record<string, Policy>>,
-  ): { readonly parts: PolicyPart[]; readonly overrides: Parameters[] } {
+  ): { readonly parts: Part[]; readonly overrides: Parameters[] } {
     const policies = this.several ? (given as Record<string, Policy>) : { [this.limiter]: given as Policy };
     if (this.several) checkOptions(`override of limiter '${this.limiter}'`, given, this.names);
     if (Object.keys(policies).length === 0) {

@@ -1,6 +1,5 @@
-import type { Answer, Decider } from '../call/call.js';
+import type { Answer, CallParts, Decider } from '../call/call.js';
 import type { Decision } from '../decision.js';
-import type { PolicyParts } from '../pipeline/policy-limit.js';
 import type { Store } from '../stores/store.js';
 
 /**
@@ -13,14 +12,14 @@ export interface CallObserver {
    * @param answer what the store said, in the order of the call's parts
    * @param shadow the caller does not enforce the decision
    */
-  decided(call: PolicyParts, decision: Decision, answer: Answer, shadow: boolean): void;
+  decided(call: CallParts, decision: Decision, answer: Answer, shadow: boolean): void;
   /**
    * A `consume` or an `acquire` rejects. A denial that rejects has its decision in the error.
    * @param canceled its signal was aborted, or its limiter was closed
    */
-  failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void;
+  failed(call: CallParts, error: unknown, shadow: boolean, canceled: boolean): void;
   /** Permits were taken without a decision, as a penalty. */
-  charged(call: PolicyParts, answer: Answer): void;
+  charged(call: CallParts, answer: Answer): void;
   /** Of an observer that counts calls. */
   topKeys?(): TopKeys;
 }

@@ -1,5 +1,5 @@
 import type { Parameters, Policy, Rule } from '../algorithms/algorithm.js';
-import type { PolicyLimit } from '../pipeline/policy-limit.js';
+import type { Limit } from '../call/limit.js';
 
 /**
  * The parameters that override a limit for one key.
@@ -7,12 +7,7 @@ import type { PolicyLimit } from '../pipeline/policy-limit.js';
  * @param given the policy that overrides it, and `other` its rule
  * @throws TypeError for a policy of another algorithm, or with other windows of a calendar
  */
-export function overrideOf(
-  { policy, rule }: PolicyLimit,
-  own: Policy,
-  given: Policy,
-  other: Rule,
-): Parameters {
+export function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy, other: Rule): Parameters {
   if (other.algorithm.tag !== rule.algorithm.tag) {
     throw new TypeError(
       `override: '${policy}' is ${own.algorithm} and can be overridden by other numbers of the same ` +

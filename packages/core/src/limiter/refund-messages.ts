@@ -1,4 +1,4 @@
-import type { PolicyPart } from '../pipeline/policy-limit.js';
+import type { Part } from '../call/call.js';
 import { REFUND } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 
@@ -10,9 +10,9 @@ import type { RefundMessage } from '../telemetry/messages.js';
 export async function publishingRefunds(
   limiter: string,
   reason: RefundMessage['reason'],
-  parts: readonly PolicyPart[],
+  parts: readonly Part[],
   giveBack: () => Promise<void>,
-  permitsOf: (part: PolicyPart) => number = ({ cost }) => cost,
+  permitsOf: (part: Part) => number = ({ cost }) => cost,
 ): Promise<void> {
   if (!REFUND.hasSubscribers) return giveBack();
   const publish = (error?: unknown) => {

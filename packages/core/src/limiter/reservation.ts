@@ -1,7 +1,6 @@
-import { isHeld } from '../call/call.js';
+import { isHeld, type Part } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { isStoreUnavailableError } from '../errors.js';
-import type { PolicyPart } from '../pipeline/policy-limit.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, costFor } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
@@ -43,13 +42,13 @@ export class Reservation {
     }
     const costs = checkCost('settle: actual', actual, this.#names);
     /** Permits that come back; negative: that are missing. */
-    const rest = ({ limit, cost }: PolicyPart) => cost - costFor(costs, limit.policy);
+    const rest = ({ limit, cost }: Part) => cost - costFor(costs, limit.policy);
     const { decision } = this;
     const admission = this.#admission;
     await this.#once(() => {
       const spent = DecisionRecord.taken(decision)!.filter((part) => !isHeld(part));
       const more = spent.filter((part) => rest(part) < 0).map((part) => ({ ...part, cost: -rest(part) }));
-      const back = (part: PolicyPart) => (isHeld(part) ? part.cost : Math.max(0, rest(part)));
+      const back = (part: Part) => (isHeld(part) ? part.cost : Math.max(0, rest(part)));
       const settle = async () => {
         await admission.refund(decision, undefined, back);
         if (more.length > 0) await admission.charge(more, decision);

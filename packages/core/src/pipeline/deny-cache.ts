@@ -21,7 +21,8 @@ const SHARE_CLOCK = 16;
 export interface Denial extends Renewal {
   /** Storage key of the part that denied. */
   readonly key: string;
-  readonly call: KeyCall;
+  /** The parts of the denied call, which itself would keep its whole departure alive. */
+  readonly parts: readonly Part[];
   readonly answer: Answer;
   /** When the call began, µs of this process's clock: times in the answer count from here, so none ends too late. */
   readonly sentAt: number;
@@ -43,6 +44,8 @@ export class DenyCache {
   isEmpty = true;
   /** The last denial found: a flood is many calls of one key. */
   #last: Denial | undefined;
+  /** The call that found it, which a limiter may make once for many. */
+  #lastCall: KeyCall | undefined;
   /** µs: the clock at the last `find`. */
   #now = 0;
   /** The turn in which `#nowUses` more calls may use `#now`; undefined: read the clock. */
@@ -62,14 +65,13 @@ export class DenyCache {
    */
   remember(call: KeyCall, answer: Answer, sentAt: number): void {
     if (this.longest === 0 || answer.wait === NEVER || answer.source !== undefined) return;
-    if (call.parts.some(isHeld)) return;
-    const longest = Math.min(
-      this.longest,
-      answer.wait,
-      call.parts.some(escalates) ? blockedFor(answer) : answer.wait,
-    );
+    const { several, limit, key: own, cost, at } = call;
+    const parts = several ?? [{ limit, key: own, cost, at }];
+    if (parts.some(isHeld)) return;
+    const blocked = parts.some(escalates) ? blockedFor(answer) : answer.wait;
+    const longest = Math.min(this.longest, answer.wait, blocked);
     if (longest === 0) return;
-    const key = storageKey(call.parts[bindingPart(answer)]!);
+    const key = storageKey(parts[bindingPart(answer)]!);
     const counter = counterOf(key);
     const count = this.invalidations.count(counter);
     const until = sentAt + longest;
@@ -81,7 +83,7 @@ export class DenyCache {
     this.isEmpty = false;
     this.#recent.set(key, {
       key,
-      call,
+      parts,
       answer,
       sentAt,
       until,
@@ -99,7 +101,8 @@ export class DenyCache {
     if (mayShare && this.#nowUses > 0 && this.#nowTurn === currentTurn()) this.#nowUses -= 1;
     else this.#readClock();
     const last = this.#last;
-    if (last === undefined || !isEqual(last.call, call)) return this.#look(call);
+    if (last === undefined || (call !== this.#lastCall && !isEqual(last, call))) return this.#look(call);
+    this.#lastCall = call;
     return this.#isValid(last) ? last : undefined;
   }
 
@@ -113,8 +116,9 @@ export class DenyCache {
     for (const part of call.parts) {
       const key = storageKey(part);
       const denial = this.#recent.get(key) ?? this.#older.get(key);
-      if (denial === undefined || !this.#isValid(denial) || !isEqual(denial.call, call)) continue;
+      if (denial === undefined || !this.#isValid(denial) || !isEqual(denial, call)) continue;
       this.#last = denial;
+      this.#lastCall = call;
       return denial;
     }
     return undefined;
@@ -183,11 +187,10 @@ const blockedFor = ({ parts }: Answer): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The cost must be equal: a smaller one might pass, and a larger one waits longer. */
-function isEqual(a: KeyCall, b: KeyCall): boolean {
-  if (a === b) return true;
-  if (a.several === undefined && b.several === undefined) return isEqualPart(a, b);
-  const [one, other] = [a.parts, b.parts];
-  return one.length === other.length && one.every((part, i) => isEqualPart(part, other[i]!));
+function isEqual({ parts }: Denial, call: KeyCall): boolean {
+  const { several } = call;
+  if (several === undefined) return parts.length === 1 && isEqualPart(parts[0]!, call);
+  return parts.length === several.length && parts.every((part, i) => isEqualPart(part, several[i]!));
 }
 
 /** Limiters created at run time with one name have the same keys but other rules. */

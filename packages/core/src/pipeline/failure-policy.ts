@@ -1,6 +1,6 @@
+import type { FallbackLimit } from '../call/limit.js';
 import type { StoreUnavailableError, UnavailableReason } from '../errors.js';
 import { checkOptions, describe } from '../options.js';
-import type { FallbackLimit } from './policy-limit.js';
 
 /** How a limiter decides while its store is out. */
 export type FailureChoice = 'local' | 'allow' | 'deny';

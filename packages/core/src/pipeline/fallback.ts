@@ -1,10 +1,10 @@
 import { type DegradedAnswer, degraded } from '../call/answers.js';
-import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../call/call.js';
+import type { Answer, Call, Decider, Part, PartAnswer } from '../call/call.js';
+import type { Operation } from '../call/operation.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
 import type { FailureChoice } from './failure-policy.js';
-import { policyParts } from './policy-limit.js';
 
 /** `retryAfter` while everything is denied, µs: when the store will be back is unknown. */
 const SOON = 1_000_000;
@@ -14,7 +14,7 @@ const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
 
 /** All limits of the call have a failure policy for its operation. */
 export const hasFallback = (call: Call): boolean =>
-  DECISIONS.includes(call.operation) && policyParts(call).every(({ limit }) => limit.fallback !== undefined);
+  DECISIONS.includes(call.operation) && call.parts.every(({ limit }) => limit.fallback !== undefined);
 
 /** Decides while one store is out. All limiters of the store share it, so limiters with common counts keep them. */
 export class Fallback {
@@ -44,7 +44,7 @@ export class Fallback {
 
 /** The strictest policy decides parts of several limiters. Each limiter's policy is called once. */
 function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
-  const policies = new Set(policyParts(call).map(({ limit }) => limit.fallback!.choose));
+  const policies = new Set(call.parts.map(({ limit }) => limit.fallback!.choose));
   const choices = [...policies].map((choose) => choose(error));
   return (['deny', 'local'] as const).find((choice) => choices.includes(choice)) ?? 'allow';
 }
@@ -60,7 +60,9 @@ class LocalDecider implements Decider {
 
   decide(call: Call): Answer {
     const { operation, wait, traced = false, overrides } = call;
-    const parts = policyParts(call).map((part) => ({ ...part, limit: part.limit.fallback!.limit }));
+    const parts = call.parts.map(({ limit, key, cost, at, booking }) => {
+      return { limit: limit.fallback!.limit, key, cost, at, booking };
+    });
     const answer = this.memory.decide({ operation, wait, parts, traced, overrides });
     // The caller knows the whole limit: `override` has the parameters of this decision.
     const answers = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));

@@ -1,4 +1,5 @@
-import { type Call, type Operation, storageKey } from '../call/call.js';
+import { type Call, storageKey } from '../call/call.js';
+import type { Operation } from '../call/operation.js';
 import { charCodeAt } from '../keys/redis-key.js';
 
 /** Operations that may let a key pass sooner than a denial said. */

@@ -1,8 +1,15 @@
 import { decideByFallback, isDegraded } from '../call/answers.js';
-import { type Answer, type Call, type Decider, type Finisher, KeyCall, storageKey } from '../call/call.js';
+import {
+  type Answer,
+  type Call,
+  type Decider,
+  type Finisher,
+  type KeyCall,
+  storageKey,
+} from '../call/call.js';
 import type { CallDeadline } from '../call/call-deadline.js';
 import { type Deadlines, type Departure, DepartureDeadline } from '../call/deadlines.js';
-import { type CallOwner, directCall, PendingCall, THE_ANSWER } from '../call/pending-call.js';
+import { type CallOwner, PendingCall, THE_ANSWER } from '../call/pending-call.js';
 import type { Clock } from '../clock.js';
 import { isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { whileOpen } from '../health/circuit.js';
@@ -12,7 +19,6 @@ import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { type Denial, DenyCache } from './deny-cache.js';
 import { hasFallback } from './fallback.js';
-import type { PolicyLimit } from './policy-limit.js';
 import { Prefetch } from './prefetch/prefetch.js';
 import { departAlone } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
@@ -69,12 +75,12 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   async decide(call: Call): Promise<Answer> {
-    return this.decideAndFinish(KeyCall.of(call), THE_ANSWER);
+    return this.decideAndFinish(PendingCall.of(call), THE_ANSWER);
   }
 
   /** Returns at once if the deny cache answers. */
   decideAndFinish<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T> {
-    const prefetches = call.several !== undefined || (call.limit as PolicyLimit).prefetch !== undefined;
+    const prefetches = call.several !== undefined || call.limit.prefetch !== undefined;
     const cache = this.#denyCache;
     let denial = prefetches || cache.isEmpty ? undefined : cache.find(call);
     if (denial !== undefined && cache.isFresh(denial)) {
@@ -83,24 +89,26 @@ export class Pipeline implements Decider, CallOwner {
       cache.shareClock();
       return atOnce ? finisher.finish(call, answer) : finishNextTurn(call, answer, finisher);
     }
-    const pending = new PendingCall(call, this, finisher);
+    const pending = PendingCall.of(call);
+    const result = pending.begin(finisher, this);
     if (prefetches) {
-      if (this.#prefetch.handles(pending)) return pending.promise;
-      denial = cache.find(call);
+      if (this.#prefetch.handles(pending)) return result;
+      denial = cache.find(pending);
     }
     if (denial === undefined) this.#send(pending);
     else this.#hold(pending, denial);
-    return pending.promise;
+    return result;
   }
 
   /** Decides without prefetched permits. @param deadline of a call that may need several requests */
   request(call: Call, deadline?: CallDeadline): Promise<Answer> {
-    const pending = new PendingCall(KeyCall.of(call), this, THE_ANSWER);
+    const pending = PendingCall.of(call);
+    const answer = pending.begin(THE_ANSWER, this);
     pending.ownDeadline = deadline;
-    const denial = this.#denyCache.find(pending.call);
+    const denial = this.#denyCache.find(pending);
     if (denial === undefined) this.#send(pending);
     else this.#hold(pending, denial);
-    return pending.promise;
+    return answer;
   }
 
   /** Answers a call by its cached denial, lets it renew the denial, or lets it wait for the call that does. */
@@ -120,17 +128,17 @@ export class Pipeline implements Decider, CallOwner {
 
   #send(call: PendingCall): void {
     const context = this.#context;
-    if (call.call.operation !== 'consume') context.invalidations.add(call.call);
+    if (call.operation !== 'consume') context.invalidations.add(call);
     if (call.ownDeadline?.over) {
       // The store did nothing wrong, so its circuit does not count it.
       this.#decideWithoutStore(call, this.#times.usual.late(true));
       return;
     }
-    const node = context.onlyNode ?? context.nodeAt(storageKey(call.call));
+    const node = context.onlyNode ?? context.nodeAt(storageKey(call));
     if (node !== undefined) {
       const { error } = node.circuit;
       if (error !== undefined) {
-        const reason = hasFallback(call.call) ? error : whileOpen(error);
+        const reason = hasFallback(call) ? error : whileOpen(error);
         answerInTurn(() => this.#decideWithoutStore(call, reason));
         return;
       }
@@ -168,40 +176,32 @@ export class Pipeline implements Decider, CallOwner {
     deadlines.begin(departure.deadline, departure.began, until);
   }
 
-  complete(call: PendingCall, answer: Answer): void {
+  /** The store has answered, or what decides in its place. */
+  answered(call: PendingCall, answer: Answer): void {
     if (call.over) return;
-    const { node } = call;
+    const { node, operation, renews } = call;
     if (node !== undefined && !node.isWell) node.succeeded(call.ticket);
-    this.#settle(call, answer);
+    if (operation !== 'consume') this.#context.invalidations.add(call);
+    else if (!answer.allowed && !call.traced)
+      this.#denyCache.remember(call, answer, call.departure?.localTime ?? 0);
+    const waiting = renews && this.#denyCache.renewed(call);
+    call.resolve(answer);
+    if (waiting !== undefined) for (const one of waiting) this.#resume(one, answer);
   }
 
-  fail(call: PendingCall, error: unknown): void {
+  failed(call: PendingCall, error: unknown): void {
     if (call.over) return;
-    call.over = true;
-    const { node } = call;
+    const { node, ticket } = call;
     if (node !== undefined) {
-      const { parts } = call.call;
-      this.#context.failed(node, call.ticket, error, storageKey(call.call), () => this.#peek(parts));
+      call.node = undefined; // what decides in its place says nothing about it
+      this.#context.failed(node, ticket, error, storageKey(call), () => this.#peek(call.parts));
     }
     if (isStoreUnavailableError(error)) this.#decideWithoutStore(call, error);
     else this.#reject(call, error);
   }
 
-  #settle(call: PendingCall, answer: Answer): void {
-    const { call: decided } = call;
-    if (decided.operation === 'consume') {
-      if (!answer.allowed && !decided.traced)
-        this.#denyCache.remember(decided, answer, call.departure?.localTime ?? 0);
-    } else {
-      this.#context.invalidations.add(decided);
-    }
-    const waiting = call.renews && this.#denyCache.renewed(call);
-    call.resolve(answer);
-    if (waiting !== undefined) for (const one of waiting) this.#resume(one, answer);
-  }
-
   #reject(call: PendingCall, error: unknown): void {
-    this.#context.invalidations.add(call.call);
+    this.#context.invalidations.add(call);
     const waiting = this.#denyCache.renewed(call);
     call.reject(error);
     // A second request would take the time of a second deadline.
@@ -210,21 +210,21 @@ export class Pipeline implements Decider, CallOwner {
 
   /** The denial that a call waited for was renewed or removed. */
   #resume(call: PendingCall, answer: Answer): void {
-    const denial = this.#denyCache.find(call.call, false);
+    const denial = this.#denyCache.find(call, false);
     if (denial !== undefined) call.resolve(this.#denyCache.answer(denial));
-    else if (isDegraded(answer)) call.follow(decideByFallback(answer, call.call));
+    else if (isDegraded(answer)) call.follow(decideByFallback(answer, call));
     else this.#send(call);
   }
 
   #decideWithoutStore(call: PendingCall, error: StoreUnavailableError): void {
     let answer: Answer;
     try {
-      answer = this.decideWithoutStore(call.call, error);
+      answer = this.decideWithoutStore(call, error);
     } catch (reason) {
       this.#reject(call, reason);
       return;
     }
-    this.#settle(call, answer);
+    this.answered(call, answer);
   }
 
   decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
@@ -262,9 +262,10 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   #peek(parts: Call['parts']): Promise<Answer> {
-    const call = directCall({ operation: 'peek', wait: 0, parts });
+    const call = PendingCall.of({ operation: 'peek', wait: 0, parts });
+    const answer = call.begin(THE_ANSWER);
     this.#depart(call, this.#times.probe);
-    return call.promise;
+    return answer;
   }
 }
 

@@ -30,8 +30,8 @@ async function decide(call: PendingCall, store: Store, deadline: number, end: ()
   };
   let settle: () => void;
   try {
-    const answer = await store.decide(call.call, state);
-    settle = () => call.answered(answer);
+    const answer = await store.decide(call, state);
+    settle = () => call.owner.answered(call, answer);
   } catch (error) {
     settle = () => call.failed(error);
   }

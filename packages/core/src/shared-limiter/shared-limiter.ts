@@ -2,7 +2,8 @@ import { randomUUID } from '#platform';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { NO_POLICIES } from '../board/definition.js';
 import { announce } from '../board/definitions.js';
-import { KeyCall } from '../call/call.js';
+import { KeyCall, type Part } from '../call/call.js';
+import type { Limit } from '../call/limit.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
@@ -14,7 +15,6 @@ import { observerOf } from '../limiter/observe.js';
 import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
 import { Pipeline } from '../pipeline/pipeline.js';
-import type { PolicyLimit, PolicyPart } from '../pipeline/policy-limit.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
@@ -48,7 +48,7 @@ export class SharedLimiter {
   readonly name: string;
   readonly #decider: Store | Pipeline;
   readonly #admission: Admission;
-  readonly #limit: PolicyLimit;
+  readonly #limit: Limit;
   /** Where the state of all clients is stored. */
   readonly #key: string;
   readonly #config: string;
@@ -169,7 +169,7 @@ export class SharedLimiter {
     return this.#admission.acquire(parts, waitOptions(method, options));
   }
 
-  #parts(cost: number): PolicyPart[] {
+  #parts(cost: number): Part[] {
     return [{ limit: this.#limit, key: this.#key, cost, at: 0 }];
   }
 

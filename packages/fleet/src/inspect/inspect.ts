@@ -1,4 +1,4 @@
-import type { LimiterKey, Policy, PolicyDebug, Store } from '@sluice/core';
+import type { Limit, LimiterKey, Policy, PolicyDebug, Store } from '@sluice/core';
 import {
   checkInteger,
   checkOptions,
@@ -14,7 +14,6 @@ import {
   LAYOUT,
   type LimiterDefinition,
   NEVER,
-  type PolicyLimit,
   type StoredKey,
 } from '@sluice/core/internal';
 import { type InspectedEscalation, inspectedEscalation, storedEscalation } from './inspect-escalation.js';
@@ -133,14 +132,7 @@ function inspected(
 
 const waitOf = (wait: number): number | undefined => (wait === NEVER ? undefined : wait);
 
-function limitsOf({
-  kind,
-  name,
-  policies,
-  prefixes,
-  suffix,
-  escalate,
-}: LimiterDefinition): readonly PolicyLimit[] {
+function limitsOf({ kind, name, policies, prefixes, suffix, escalate }: LimiterDefinition): readonly Limit[] {
   const names = Object.keys(policies);
   if (names.length === 0)
     throw new TypeError(`inspectKey: limiter '${name}' (${kind}) has no keys of its own`);

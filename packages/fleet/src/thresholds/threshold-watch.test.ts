@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Answer, type Decider, fixedWindow, memoryStore, subscribe } from '@sluice/core';
-import type { PolicyPart } from '@sluice/core/internal';
+import { type Answer, type Decider, fixedWindow, memoryStore, type Part, subscribe } from '@sluice/core';
 import { compilePolicy } from '@sluice/core/internal';
 import { ThresholdWatch } from './threshold-watch.js';
 
@@ -12,7 +11,7 @@ test('a check that finds less than a call is not repeated endlessly, also with a
   const rule = compilePolicy(fixedWindow({ limit: 10, window: '1d' }));
   const notify = { limiter: 'api', policy: 'api', prefix: 'p', suffix: '', levels: [5_000, 10_000] };
   const limit = { rule, name: 'api', policy: 'api', prefix: 'k', suffix: '', notify };
-  const parts = [{ limit, key: 'ann', cost: 1, at: 0 }] as unknown as PolicyPart[];
+  const parts = [{ limit, key: 'ann', cost: 1, at: 0 }] as unknown as Part[];
   const answer = (remaining: number, used: number): Answer => {
     const trace = { parameters: rule.parameters, after: [NOW + DAY, used] };
     const part = { remaining, reset: DAY, wait: 0, at: 0, override: undefined, trace };

@@ -3,16 +3,16 @@ import {
   type Answer,
   type Decider,
   type Decision,
+  type Part,
   type Store,
   storageKey,
   type WindowView,
 } from '@sluice/core';
 import {
   type CallObserver,
+  type CallParts,
   isDegraded,
   isStoreRefusal,
-  type PolicyPart,
-  type PolicyParts,
   RecentMap,
   THRESHOLD,
   type Thresholds,
@@ -57,14 +57,14 @@ export class ThresholdWatch implements CallObserver {
     readonly decider: Decider,
   ) {}
 
-  decided(call: PolicyParts, _: Decision, answer: Answer, shadow: boolean): void {
+  decided(call: CallParts, _: Decision, answer: Answer, shadow: boolean): void {
     if (!shadow) this.charged(call, answer);
   }
 
   failed(): void {}
 
   /** Looks at the keys of a call that are at or above a threshold. While the store is out, counts are not those of the fleet. */
-  charged({ parts }: PolicyParts, answer: Answer): void {
+  charged({ parts }: CallParts, answer: Answer): void {
     if (!THRESHOLD.hasSubscribers || isDegraded(answer)) return;
     for (let i = 0; i < parts.length; i += 1) {
       const { notify, rule } = parts[i]!.limit;
@@ -76,7 +76,7 @@ export class ThresholdWatch implements CallObserver {
     }
   }
 
-  #reached(part: PolicyPart, thresholds: Thresholds, seen: SeenLevel): void {
+  #reached(part: Part, thresholds: Thresholds, seen: SeenLevel): void {
     const { level, limit, end } = seen;
     const name = storageKey(part);
     const known = this.#keys.get(name);
@@ -99,7 +99,7 @@ export class ThresholdWatch implements CallObserver {
   }
 
   /** Looks until it has found the level that the latest call saw. */
-  async #look(part: PolicyPart, thresholds: Thresholds, key: WatchedKey): Promise<void> {
+  async #look(part: Part, thresholds: Thresholds, key: WatchedKey): Promise<void> {
     if (key.isLooking) return;
     key.isLooking = true;
     clearTimeout(key.later);
@@ -117,9 +117,10 @@ export class ThresholdWatch implements CallObserver {
   }
 
   /** Reports the levels that are reached. @returns whether these are all that a call saw */
-  async #report(part: PolicyPart, thresholds: Thresholds, key: WatchedKey): Promise<boolean> {
+  async #report(part: Part, thresholds: Thresholds, key: WatchedKey): Promise<boolean> {
     const { level: wanted } = key;
-    const look = { operation: 'peek', wait: 0, parts: [{ ...part, at: 0 }], traced: true } as const;
+    const looked = { limit: part.limit, key: part.key, cost: part.cost, at: 0 };
+    const look = { operation: 'peek', wait: 0, parts: [looked], traced: true } as const;
     const answer = await this.decider.decide(look);
     const { trace } = answer.parts[0]!;
     if (isDegraded(answer) || trace === undefined) return false;

@@ -3,9 +3,10 @@ import {
   type Decision,
   isRateLimitExceededError,
   isStoreUnavailableError,
+  type Part,
   type TopKeys,
 } from '@sluice/core';
-import type { CallObserver, ObservedLimiter, PolicyPart, PolicyParts } from '@sluice/core/internal';
+import type { CallObserver, CallParts, ObservedLimiter } from '@sluice/core/internal';
 import { CallCounter } from './call-counter.js';
 import type { StoreUsage } from './store-usage.js';
 
@@ -31,7 +32,7 @@ export class CallUsage implements CallObserver {
     return this.#counter.topKeys();
   }
 
-  decided({ parts }: PolicyParts, decision: Decision, _: Answer | undefined, shadow: boolean): void {
+  decided({ parts }: CallParts, decision: Decision, _: Answer | undefined, shadow: boolean): void {
     const { allowed, policy } = decision;
     this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
     if (this.#keys === 'none') return;
@@ -44,7 +45,7 @@ export class CallUsage implements CallObserver {
     }
   }
 
-  failed(call: PolicyParts, error: unknown, shadow: boolean, canceled: boolean): void {
+  failed(call: CallParts, error: unknown, shadow: boolean, canceled: boolean): void {
     const denial =
       isRateLimitExceededError(error) || isStoreUnavailableError(error) ? error.decision : undefined;
     if (denial !== undefined) this.decided(call, denial, undefined, shadow);
@@ -58,7 +59,7 @@ export class CallUsage implements CallObserver {
    * The policies of one limiter have one key, and may have several costs: the largest counts. Of a denied call, only the limiter that
    * denied it counts one.
    */
-  #took(parts: readonly PolicyPart[], shadow: boolean): void {
+  #took(parts: readonly Part[], shadow: boolean): void {
     for (let i = 0; i < parts.length; ) {
       const part = parts[i]!;
       const key = this.#keyOf(part);
@@ -71,7 +72,7 @@ export class CallUsage implements CallObserver {
   }
 
   /** The policies of a denied call are there, too: a request that one rule denied met the others. */
-  #used(parts: readonly PolicyPart[], { policies }: Decision, shadow: boolean): void {
+  #used(parts: readonly Part[], { policies }: Decision, shadow: boolean): void {
     for (let i = 0; i < parts.length; i += 1) {
       const { key, limit } = parts[i]!;
       const { limit: most, remaining } = policies[i]!;
@@ -85,7 +86,7 @@ export class CallUsage implements CallObserver {
     }
   }
 
-  #keyOf({ limit, key }: PolicyPart): string {
+  #keyOf({ limit, key }: Part): string {
     return this.#keys === 'members' ? `${limit.policy} ${key}` : key;
   }
 }

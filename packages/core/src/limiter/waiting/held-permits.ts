@@ -1,15 +1,14 @@
 import { NEVER } from '../../algorithms/algorithm.js';
 import { isDegraded, undo } from '../../call/answers.js';
-import { type Answer, type Decider, isHeld, storageKey } from '../../call/call.js';
+import { type Answer, type Decider, isHeld, type Part, storageKey } from '../../call/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
-import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { isOutage } from '../../store-refusal.js';
 import { mergeByKey } from '../merge-by-key.js';
 import { LeaseQueue } from './lease-queue.js';
 import type { Leases } from './leases.js';
 
 /** A denied call may still wait in the queue for permits that other calls hold. */
-export const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean =>
+export const mayQueue = (parts: readonly Part[], answer: Answer): boolean =>
   !answer.allowed &&
   answer.wait !== NEVER &&
   parts.some(isHeld) &&
@@ -17,7 +16,7 @@ export const mayQueue = (parts: readonly PolicyPart[], answer: Answer): boolean 
 
 /** Was a call denied that had the time to wait? @param waited µs, of `timeout` */
 export const isQueueFull = (
-  parts: readonly PolicyPart[],
+  parts: readonly Part[],
   { allowed, wait }: Answer,
   waited: number,
   timeout: number,
@@ -42,7 +41,7 @@ export class HeldPermits {
   }
 
   /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
-  async wait(parts: readonly PolicyPart[], first: Answer, end: number, signal: AbortSignal): Promise<Answer> {
+  async wait(parts: readonly Part[], first: Answer, end: number, signal: AbortSignal): Promise<Answer> {
     try {
       return await this.#waitForHeld(parts, first, end, signal);
     } catch (error) {
@@ -60,7 +59,7 @@ export class HeldPermits {
    * Then waits, while it holds them, for the moment at which the rest is due.
    */
   async #waitForHeld(
-    parts: readonly PolicyPart[],
+    parts: readonly Part[],
     first: Answer,
     end: number,
     signal: AbortSignal,
@@ -69,7 +68,7 @@ export class HeldPermits {
     const queue = new LeaseQueue(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
-    const taken: PolicyPart[] = [];
+    const taken: Part[] = [];
     let answer = first;
     try {
       for (const part of parts.filter(isHeld).sort((a, b) => (storageKey(a) < storageKey(b) ? -1 : 1))) {
@@ -101,7 +100,7 @@ export class HeldPermits {
   }
 
   /** Returns permits; the leases of held ones are no longer renewed. */
-  async giveBack(store: Decider, parts: readonly PolicyPart[]): Promise<void> {
+  async giveBack(store: Decider, parts: readonly Part[]): Promise<void> {
     for (const part of parts) this.#leases.release(part);
     if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
   }

@@ -1,6 +1,5 @@
 import { isDegraded, undo } from '../../call/answers.js';
-import { type Answer, type Decider, storageKey } from '../../call/call.js';
-import type { PolicyPart } from '../../pipeline/policy-limit.js';
+import { type Answer, type Decider, type Part, storageKey } from '../../call/call.js';
 import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';
 import { WakeSignal } from './wake-signal.js';
@@ -20,7 +19,7 @@ export class LeaseQueue {
    * @returns allowed once the permits are held; denied on timeout
    * @throws StoreUnavailableError if the store is known to be out, or did not answer for a whole lease or until the timeout
    */
-  async wait(part: PolicyPart, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
+  async wait(part: Part, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
     if (!first.queued) signal.throwIfAborted();
     const answer = first.queued ? first : await this.#enqueue(part, left());
     if (!answer.queued) return answer;
@@ -40,7 +39,7 @@ export class LeaseQueue {
   }
 
   /** @returns undefined if the store no longer knows the place */
-  async #poll(place: PolicyPart, wake: WakeSignal, left: () => number): Promise<Answer | undefined> {
+  async #poll(place: Part, wake: WakeSignal, left: () => number): Promise<Answer | undefined> {
     const { clock } = this.store;
     let lease = place.limit.rule.window;
     let interval = FIRST_POLL;
@@ -76,14 +75,14 @@ export class LeaseQueue {
     }
   }
 
-  async #enqueue(part: PolicyPart, wait: number): Promise<Answer> {
+  async #enqueue(part: Part, wait: number): Promise<Answer> {
     const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
     if (!isDegraded(answer)) return answer;
     await undo(answer, [part]); // the caller applies the failure policies to the whole call
     throw answer.source.error;
   }
 
-  async #decide(operation: 'renew' | 'refund', part: PolicyPart): Promise<Answer> {
+  async #decide(operation: 'renew' | 'refund', part: Part): Promise<Answer> {
     return this.store.decide({ operation, wait: 0, parts: [part] });
   }
 }

@@ -3,7 +3,6 @@ import type { Appointment } from '../../agenda.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
 import { getOrCreate } from '../../get-or-create.js';
-import type { PolicyPart } from '../../pipeline/policy-limit.js';
 import { LEASE } from '../../telemetry/channels.js';
 import type { LeaseMessage } from '../../telemetry/messages.js';
 import { RenewalTimer } from './renewal-timer.js';
@@ -20,7 +19,7 @@ type Changing<T> = { -readonly [K in keyof T]: T[K] };
 interface Held {
   readonly store: Decider;
   readonly owner: WeakRef<object>;
-  readonly part: PolicyPart;
+  readonly part: Part;
   /** Aborted if the lease is lost; undefined until it is read. */
   lost: AbortController | undefined;
   readonly message: Changing<LeaseMessage> | undefined;
@@ -58,7 +57,7 @@ export class Leases {
   }
 
   /** @param owner renewal stops once it is garbage collected */
-  hold(store: Decider, owner: object, part: PolicyPart, answer: PartAnswer): void {
+  hold(store: Decider, owner: object, part: Part, answer: PartAnswer): void {
     const id = idOf(part);
     const known = this.#held.get(id);
     if (known !== undefined) unschedule(known);
@@ -79,7 +78,7 @@ export class Leases {
   }
 
   /** Aborted when the lease of one of these held parts is lost: another call may hold the permits by then. */
-  lost(parts: readonly PolicyPart[]): AbortSignal {
+  lost(parts: readonly Part[]): AbortSignal {
     const lost = new AbortController();
     for (const part of parts) {
       const held = this.#held.get(idOf(part));
@@ -89,11 +88,11 @@ export class Leases {
     return lost.signal;
   }
 
-  release(part: PolicyPart): void {
+  release(part: Part): void {
     this.#end(part, 'released');
   }
 
-  #end(part: PolicyPart, state: Ending): void {
+  #end(part: Part, state: Ending): void {
     const id = idOf(part);
     const held = this.#held.get(id);
     if (held === undefined) return;
@@ -103,7 +102,7 @@ export class Leases {
   }
 
   /** Publishes that permits are held. Undefined without subscribers. */
-  #messageOf({ limit, key, cost }: PolicyPart): Changing<LeaseMessage> | undefined {
+  #messageOf({ limit, key, cost }: Part): Changing<LeaseMessage> | undefined {
     if (!LEASE.hasSubscribers) return undefined;
     const message: LeaseMessage = {
       limiter: this.limiter,
@@ -168,7 +167,7 @@ function unschedule({ timer, next }: Held): void {
   if (next !== undefined) timer.remove(next);
 }
 
-const lossOf = ({ limit }: PolicyPart): Error =>
+const lossOf = ({ limit }: Part): Error =>
   new Error(`The lease of '${limit.name}' was lost: it could not be renewed in time`);
 
-const idOf = (part: PolicyPart) => `${part.at} ${storageKey(part)}`;
+const idOf = (part: Part) => `${part.at} ${storageKey(part)}`;

@@ -1,4 +1,5 @@
-import { type Decider, EVERYONE } from '../../call/call.js';
+import type { Decider } from '../../call/call.js';
+import { EVERYONE } from '../../call/operation.js';
 import { isOutage } from '../../store-refusal.js';
 import { onAbort } from './on-abort.js';
 

@@ -1,6 +1,7 @@
 import { shiftAnswer } from '../../call/answers.js';
 import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../../call/call.js';
 import type { CallDeadline } from '../../call/call-deadline.js';
+import type { Prefetched } from '../../call/limit.js';
 import type { Clock } from '../../clock.js';
 
 /** How many unneeded permits of a key a process may take, and how long it may use them. */
@@ -161,7 +162,7 @@ const KEPT = 8;
 const SWEEP = 100_000;
 
 /** The prefetched permits of one limit, by storage key. */
-export class PermitPools {
+export class PermitPools implements Prefetched {
   readonly #pools = new Map<string, PermitPool>();
   readonly #closing = new AbortController();
   #sweeping = false;

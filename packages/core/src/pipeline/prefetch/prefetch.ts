@@ -1,10 +1,9 @@
 import { decideByFallback, isDegraded } from '../../call/answers.js';
-import type { Answer, AnswerSource, Decider, KeyCall } from '../../call/call.js';
+import type { Answer, AnswerSource, Decider, KeyCall, Part } from '../../call/call.js';
 import type { CallDeadline } from '../../call/call-deadline.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import type { MaybePromise } from '../../maybe-promise.js';
-import { type PolicyPart, policyParts } from '../policy-limit.js';
-import { type PermitPool, refundOf, type Upstream } from './permit-pool.js';
+import { type PermitPool, PermitPools, refundOf, type Upstream } from './permit-pool.js';
 
 /** The last thousandth of a permit's life is not used, because clocks of two machines drift apart. */
 const DRIFT = 1000;
@@ -27,56 +26,48 @@ export class Prefetch {
   }
 
   /** @returns whether it answers the call. Otherwise the call needs the store */
-  handles(pending: PendingCall): boolean {
-    const { call } = pending;
+  handles(call: PendingCall): boolean {
     const { operation } = call;
     if (operation === 'refund' || operation === 'renew') return false;
     const upstream = this.#upstream;
     if (operation === 'consume' && call.several === undefined && !call.traced) {
-      const part = call as unknown as PolicyPart;
-      const pool = call.cost === 0 ? undefined : part.limit.prefetch?.of(part, upstream);
+      const pool = call.cost === 0 ? undefined : poolsOf(call)?.of(call, upstream);
       if (pool === undefined) return false;
-      pending.follow(this.#consume(pool, call, part));
+      call.follow(this.#consume(pool, call));
       return true;
     }
-    const pools = policyParts(call).flatMap((part) => poolOf(part) ?? []);
+    const pools = call.parts.flatMap((part) => poolOf(part) ?? []);
     const inUse = pools.filter((pool) => pool.taking !== undefined || pool.usable(upstream.clock.now()) > 0);
     if (inUse.length === 0) return false;
-    pending.follow(operation === 'peek' ? this.#peek(call) : this.#withPoolsEmptied(inUse, call));
+    call.follow(operation === 'peek' ? this.#peek(call) : this.#withPoolsEmptied(inUse, call));
     return true;
   }
 
-  #consume(pool: PermitPool, call: KeyCall, part: PolicyPart): MaybePromise<Answer> {
+  #consume(pool: PermitPool, call: KeyCall): MaybePromise<Answer> {
     const now = this.#upstream.clock.now();
-    const here = pool.take(part.cost, now, this.#source);
+    const here = pool.take(call.cost, now, this.#source);
     if (here !== undefined) return here;
     const { taking } = pool;
     if (taking !== undefined) {
       return this.#staged((deadline) =>
-        pool.claim(part.cost)
+        pool.claim(call.cost)
           ? this.#awaitBlock(pool, call, taking, deadline)
           : this.#takeBesideBlock(pool, call, deadline),
       );
     }
     const extra = pool.next(now);
-    if (extra === 0 && pool.usable(now) === 0) return this.#takeAlone(pool, call, part);
-    return this.#staged((deadline) => this.#takeBlock(pool, call, part, extra, deadline));
+    if (extra === 0 && pool.usable(now) === 0) return this.#takeAlone(pool, call);
+    return this.#staged((deadline) => this.#takeBlock(pool, call, extra, deadline));
   }
 
   /** Takes what the call needs and `extra` more. The permits here are too few for the call: they are given back. */
-  async #takeBlock(
-    pool: PermitPool,
-    call: KeyCall,
-    part: PolicyPart,
-    extra: number,
-    deadline: CallDeadline,
-  ): Promise<Answer> {
+  async #takeBlock(pool: PermitPool, call: KeyCall, extra: number, deadline: CallDeadline): Promise<Answer> {
     const upstream = this.#upstream;
     const sentAt = upstream.clock.now();
     const rest = pool.withdraw(sentAt);
     const back = rest && pool.giveBack(rest, sentAt);
-    const { limit, key } = part;
-    const taken = { limit, key, cost: part.cost + extra, at: part.at };
+    const { limit, key, cost, at } = call;
+    const taken = { limit, key, cost: cost + extra, at };
     const taking = upstream.request({ operation: 'consume', wait: 0, parts: [taken] }, deadline);
     pool.expect(taking, extra);
     let answer: Answer;
@@ -91,23 +82,18 @@ export class Prefetch {
     }
     if (!answer.allowed) {
       if (back !== undefined) await deadline.until(back);
-      return this.#takeAlone(pool, call, part, deadline);
+      return this.#takeAlone(pool, call, deadline);
     }
-    const life = lifeOf(part, answer);
+    const life = lifeOf(call, answer);
     pool.learn(answer, life);
     if (extra > 0) pool.put({ part: taken, answer, sentAt, until: sentAt + life, left: extra });
     const [first] = answer.parts;
     return { ...answer, parts: [{ ...first!, remaining: first!.remaining + extra }] };
   }
 
-  async #takeAlone(
-    pool: PermitPool,
-    call: KeyCall,
-    part: PolicyPart,
-    deadline?: CallDeadline,
-  ): Promise<Answer> {
+  async #takeAlone(pool: PermitPool, call: KeyCall, deadline?: CallDeadline): Promise<Answer> {
     const answer = await this.#upstream.request(call, deadline);
-    if (!isDegraded(answer)) pool.learn(answer, lifeOf(part, answer));
+    if (!isDegraded(answer)) pool.learn(answer, lifeOf(call, answer));
     return answer;
   }
 
@@ -157,7 +143,7 @@ export class Prefetch {
   async #peek(call: KeyCall): Promise<Answer> {
     const answer = await this.#upstream.request(call);
     const now = this.#upstream.clock.now();
-    const parts = policyParts(call).map((part, i) => {
+    const parts = call.parts.map((part, i) => {
       const own = answer.parts[i]!;
       const usable = poolOf(part)?.usable(now) ?? 0;
       return { ...own, remaining: own.remaining + usable, wait: usable >= part.cost ? 0 : own.wait };
@@ -178,12 +164,16 @@ export class Prefetch {
   }
 }
 
-const poolOf = (part: PolicyPart): PermitPool | undefined => part.limit.prefetch?.find(part);
+const poolsOf = ({ limit: { prefetch } }: Part): PermitPools | undefined =>
+  prefetch instanceof PermitPools ? prefetch : undefined;
+
+const poolOf = (part: Part): PermitPool | undefined => poolsOf(part)?.find(part);
 
 /** µs for which permits taken with this answer may be used. */
-function lifeOf({ limit: { rule, prefetch } }: PolicyPart, { now, parts: [first] }: Answer): number {
+function lifeOf(part: Part, { now, parts: [first] }: Answer): number {
+  const { rule } = part.limit;
   if (first!.override !== undefined) return 0;
-  const { longest } = prefetch!.limits;
+  const { longest } = poolsOf(part)!.limits;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
   const life = Math.min(
     rule.algorithm.prefetch?.usableFor?.(parameters, now, first!.reset) ?? longest,

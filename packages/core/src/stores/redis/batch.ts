@@ -21,7 +21,7 @@ export class KeyGroup {
   }
 
   get keys(): readonly string[] {
-    return this.several ?? [storageKey(this.first.call)];
+    return this.several ?? [storageKey(this.first)];
   }
 }
 
@@ -64,7 +64,7 @@ export class Batch implements Departure {
 
   /** One of its storage keys, also when all its calls have ended. */
   get key(): string {
-    return storageKey(this.#first!.call);
+    return storageKey(this.#first!);
   }
 
   markSent(): void {
@@ -72,21 +72,20 @@ export class Batch implements Departure {
     if (this.whole !== undefined) this.whole.sent = true;
   }
 
-  add(pending: PendingCall): void {
-    const { call } = pending;
-    pending.departure = this;
-    this.#first ??= pending;
+  add(call: PendingCall): void {
+    call.departure = this;
+    this.#first ??= call;
     const plain = isPlain(call);
     const known = this.groups.length === 0 ? undefined : this.#lastTo(call.limit.prefix, call.key);
     if (known !== undefined && (plain ? known.several === undefined : this.#joins(call, known))) {
-      const before = known.calls[known.calls.length - 1]!.call;
+      const before = known.calls[known.calls.length - 1]!;
       const same = plain && isSame(call, before);
       if (!same) known.isRun = false;
       this.weight += same ? equalWeight(call.limit.rule) : plain ? OTHER : moreWeight(call);
-      known.calls.push(pending);
+      known.calls.push(call);
       return;
     }
-    const group = new KeyGroup(pending, plain || isSingle(call) ? undefined : keysOf(call), plain);
+    const group = new KeyGroup(call, plain || isSingle(call) ? undefined : keysOf(call), plain);
     const { rule } = call.limit;
     rule.weight ??= keyWeight(rule);
     this.weight += plain ? rule.weight : firstWeight(call);
@@ -98,13 +97,13 @@ export class Batch implements Departure {
   #lastTo(prefix: string, key: string): KeyGroup | undefined {
     if (this.#last !== undefined) return this.#last.get(prefix)?.get(key);
     const [group] = this.groups as [KeyGroup];
-    const { call } = group.first;
+    const call = group.first;
     return call.key === key && call.limit.prefix === prefix ? group : undefined;
   }
 
   #note(group: KeyGroup): void {
     this.#last ??= new Map();
-    const { call } = group.first;
+    const call = group.first;
     if (call.several === undefined) this.#notePart(call, group);
     else for (const part of call.several) this.#notePart(part, group);
   }

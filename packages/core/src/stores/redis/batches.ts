@@ -53,7 +53,7 @@ export class Batches {
   add(call: PendingCall): Batch {
     const node = this.nodeOf?.(call);
     // A tag never has a space.
-    const place = node === undefined ? '' : node === '' ? tagOf(storageKey(call.call)) : ` ${node}`;
+    const place = node === undefined ? '' : node === '' ? tagOf(storageKey(call)) : ` ${node}`;
     let batch = place === '' ? this.#gathering : this.#placed?.get(place);
     if (batch === undefined) {
       batch = new Batch(this.#clock.now(), node || undefined);
@@ -69,7 +69,8 @@ export class Batches {
       this.#most = MOST;
       if (place === '') this.#gathering = undefined;
       else this.#placed!.delete(place);
-      this.#depart([batch]);
+      this.#underWay += 1;
+      this.#send([batch], this.#arrived);
     }
     return batch;
   }
@@ -96,10 +97,7 @@ export class Batches {
     if (this.#gathering !== undefined) batches.push(this.#gathering);
     this.#gathering = undefined;
     this.#placed = undefined;
-    if (batches.length > 0) this.#depart(batches);
-  }
-
-  #depart(batches: readonly Batch[]): void {
+    if (batches.length === 0) return;
     this.#underWay += batches.length;
     this.#send(batches, this.#arrived);
   }

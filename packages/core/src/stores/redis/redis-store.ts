@@ -4,7 +4,7 @@ import { RedisBoard } from '../../board/redis-board.js';
 import { type StoreUsage, type StoreWatching, usageOf } from '../../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
 import type { Departure } from '../../call/deadlines.js';
-import { directCall, type PendingCall } from '../../call/pending-call.js';
+import { PendingCall, THE_ANSWER } from '../../call/pending-call.js';
 import { systemClock } from '../../clock.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
@@ -73,8 +73,8 @@ export class RedisStore implements Store {
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
     if (this.slotted)
-      this.#batches.nodeOf = ({ call, node }) =>
-        this.#sender.declares ? '' : (node?.node ?? this.nodeOf(storageKey(call)));
+      this.#batches.nodeOf = (call) =>
+        this.#sender.declares ? '' : (call.node?.node ?? this.nodeOf(storageKey(call)));
   }
 
   /** ioredis, where the store makes its own client. */
@@ -91,9 +91,10 @@ export class RedisStore implements Store {
   }
 
   decide(call: Call): Promise<Answer> {
-    const pending = directCall(call);
+    const pending = PendingCall.of(call);
+    const answer = pending.begin(THE_ANSWER);
     this.send(pending);
-    return pending.promise;
+    return answer;
   }
 
   send(call: PendingCall): Departure {
@@ -115,10 +116,13 @@ export class RedisStore implements Store {
   /** @internal Decides calls, in order, in one script call. In a cluster their keys must share a slot. `now` replaces the server's clock. */
   decideAll(calls: readonly Call[], now?: number): Promise<Answer[]> {
     const batch = new Batch(this.clock.now());
-    const pending = calls.map(directCall);
-    for (const one of pending) batch.add(one);
+    const answers = calls.map((call) => {
+      const pending = PendingCall.of(call);
+      batch.add(pending);
+      return pending.begin(THE_ANSWER);
+    });
     this.#sender.send(batch, now);
-    return Promise.all(pending.map(({ promise }) => promise));
+    return Promise.all(answers);
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {

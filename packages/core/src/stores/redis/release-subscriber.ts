@@ -1,4 +1,4 @@
-import { EVERYONE } from '../../call/call.js';
+import { EVERYONE } from '../../call/operation.js';
 import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient } from './client.js';
 import { storeClosed } from './errors.js';

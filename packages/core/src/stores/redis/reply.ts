@@ -59,7 +59,8 @@ function settleNext(
 ): number {
   const pending = calls[i]!;
   if (code >= 0) {
-    settleOne(pending, answerOf(now, 0, now, code, reply.next()));
+    if (pending.operation === 'acquire') learn(pending, 0);
+    pending.owner.answered(pending, answerOf(now, 0, now, code, reply.next()));
     return 1;
   }
   if (code === RUN) return settleRun(calls, i, now, reply);
@@ -70,7 +71,7 @@ function settleNext(
     for (const each of calls) each.failed(error);
     return calls.length;
   }
-  const { parts } = pending.call;
+  const { parts } = pending;
   if (code === RATE_NOT_SET) {
     pending.failed(new RateNotSetError(parts[0]!.limit.shared!.name));
   } else {
@@ -81,9 +82,7 @@ function settleNext(
       if (limit.rule.escalation === undefined) return answer;
       return { ...answer, blocked: reply.next(), step: reply.next() };
     });
-    const answered = pending.call.traced
-      ? answers.map((part) => ({ ...part, trace: traceOf(reply) }))
-      : answers;
+    const answered = pending.traced ? answers.map((part) => ({ ...part, trace: traceOf(reply) })) : answers;
     settleOne(pending, { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered });
   }
   return 1;
@@ -106,7 +105,7 @@ const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 function settleRun(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
-  const { cost, limit } = calls[i]!.call.parts[0]!;
+  const { cost, limit } = calls[i]!.parts[0]!;
   const { algorithm, parameters } = limit.rule;
   const expandRun = algorithm.speed?.expandRun;
   if (expandRun === undefined)
@@ -131,8 +130,8 @@ function settleAlike(calls: readonly PendingCall[], i: number, now: number, repl
 }
 
 function settleOne(pending: PendingCall, answer: Answer): void {
-  if (pending.call.operation === 'acquire') learn(pending.call, answer);
-  pending.answered(answer);
+  if (pending.operation === 'acquire') learn(pending, answer.wait);
+  pending.owner.answered(pending, answer);
 }
 
 /** The reply of `shared-rate.lua`. */

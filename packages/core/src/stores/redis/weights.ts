@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/algorithm.js';
-import type { Answer, Call, KeyCall } from '../../call/call.js';
+import type { Call, KeyCall } from '../../call/call.js';
 
 // Weights of a script call: about how long Redis is busy with it, µs, as measured on one core of a server.
 
@@ -46,7 +46,7 @@ function bookingWeight(rule: Rule): number {
 }
 
 /** Learns from the answer to an `acquire`: a call that waits `wait` µs is behind as many calls as pass in that time. */
-export function learn({ parts }: Call, { wait }: Answer): void {
+export function learn({ parts }: Call, wait: number): void {
   for (const { limit } of parts) {
     const { rule } = limit;
     rule.booked = Math.max(0, Math.ceil((wait * rule.limit) / rule.window));

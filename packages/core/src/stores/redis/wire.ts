@@ -14,11 +14,11 @@ import type { Written } from './client.js';
 export function written(groups: readonly KeyGroup[], now: number, at?: number, packed = false): Written {
   const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
   const first = groups[0]!;
-  const { call } = first.first;
+  const call = first.first;
   const keys: string[] = [];
   if (areAlike(groups)) {
     const { rule } = call.limit;
-    for (const { first: one } of groups) keys.push(storageKey(one.call));
+    for (const { first: one } of groups) keys.push(storageKey(one));
     return {
       keys,
       args: [moment, String(call.cost), String(first.calls.length), ...textOf(rule, at ?? now)],
@@ -37,7 +37,7 @@ function areAlike(groups: readonly KeyGroup[]): boolean {
 }
 
 const isAlike = ({ isRun, calls, first }: KeyGroup, other: KeyGroup): boolean =>
-  isRun && calls.length === other.calls.length && isSame(first.call, other.first.call);
+  isRun && calls.length === other.calls.length && isSame(first, other.first);
 
 /**
  * The same with undeclared keys, which may be in any slot of one cluster node.
@@ -75,7 +75,7 @@ function writeGroups(groups: readonly KeyGroup[], rules: Rules): string[] {
     if (before !== undefined && isAlike(group, before)) {
       args[count] = String(Number(args[count]) + 1);
     } else if (group.isRun) {
-      count = args.push('1', rules.of(first.call), String(first.call.cost), String(calls.length)) - 4;
+      count = args.push('1', rules.of(first), String(first.cost), String(calls.length)) - 4;
     } else {
       writeCalls(args, rules, keys, calls);
     }
@@ -93,10 +93,10 @@ function writeCalls(
   const count = args.push('0', String(keys.length), '') - 1;
   let distinct = 0;
   for (let i = 0; i < calls.length; ) {
-    const { call } = calls[i]!;
+    const call = calls[i]!;
     const { operation, wait, parts, traced, overrides } = call;
     let times = 1;
-    while (i + times < calls.length && isSame(calls[i + times]!.call, call)) times += 1;
+    while (i + times < calls.length && isSame(calls[i + times]!, call)) times += 1;
     args.push(traced ? `traced ${operation}` : operation, String(wait), String(times), String(parts.length));
     parts.forEach((part, n) => {
       args.push(rules.of(part), String(part.cost), String(part.at));
