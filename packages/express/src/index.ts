@@ -11,15 +11,14 @@ export type {
   RequestView,
   UserOf,
 } from '@sluice/http';
-export type { DenialInfo, RateLimitInfo } from './info.js';
+export { rateLimitErrors } from './answer.js';
+export type { ClientRateLimitInfo, DenialInfo, RateLimitInfo } from './info.js';
 export { ipKeyGenerator } from './ip-key-generator.js';
 export {
-  type ClientRateLimitInfo,
   type RateLimitMiddleware,
   type RateLimitMiddleware as RateLimitRequestHandler,
   rateLimit,
   rateLimit as default,
-  rateLimitErrors,
   requestContext,
 } from './middleware.js';
 export type {

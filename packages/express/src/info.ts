@@ -18,8 +18,8 @@ export interface DenialInfo extends RateLimitInfo {
   readonly message: string;
 }
 
-export const denialInfo = (decision: Decision, statusCode: number): DenialInfo =>
-  Object.assign(decision as RateLimitInfo, {
-    statusCode,
-    message: 'Too many requests, please try again later.',
-  });
+/** The usage of a key, with the names of `express-rate-limit`. */
+export interface ClientRateLimitInfo {
+  readonly totalHits: number;
+  readonly resetTime: Date;
+}

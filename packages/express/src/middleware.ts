@@ -1,18 +1,17 @@
-import type { Decision, LimiterKey, RateLimiter } from '@sluice/core';
-import type { MaybePromise } from '@sluice/core/internal';
+import type { Decision, LimiterKey, PolicyDecision, RateLimiter } from '@sluice/core';
+import { DECISION_OF, type MaybePromise } from '@sluice/core/internal';
 import {
-  answerError,
   asError,
   NodeResponseView,
   type OwnLimiter,
-  type Reply,
   RequestLimit,
   runWithRequest,
   type Verdict,
   withLimiter,
 } from '@sluice/http';
-import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
-import { denialInfo, type RateLimitInfo } from './info.js';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { send } from './answer.js';
+import type { ClientRateLimitInfo, DenialInfo, RateLimitInfo } from './info.js';
 import { type Args, type RateLimitOptions, readOptions } from './options.js';
 import { ExpressRequestView } from './request.js';
 
@@ -22,12 +21,6 @@ export interface RateLimitMiddleware extends OwnLimiter {
   resetKey(key: LimiterKey): Promise<void>;
   /** Returns what a key has used, and when all permits are back. @throws TypeError as `limiter` */
   getKey(key: LimiterKey): Promise<ClientRateLimitInfo>;
-}
-
-/** The usage of a key, with the names of `express-rate-limit`. */
-export interface ClientRateLimitInfo {
-  readonly totalHits: number;
-  readonly resetTime: Date;
 }
 
 declare global {
@@ -40,7 +33,6 @@ declare global {
 }
 
 type Decided = Request & Record<string, RateLimitInfo>;
-type WritableInfo = { -readonly [K in keyof RateLimitInfo]: RateLimitInfo[K] };
 
 /**
  * Limits requests by a policy: for all routes (`app.use`), a router, or one route. A request over the limit gets a 429 with
@@ -53,12 +45,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
   const { statusCode = 429 } = shared;
   const attach = ([request]: Args, decision: Decision) => {
-    const { limit, remaining, allowed, cost, resetAfter } = decision;
-    const info = decision as WritableInfo; // the decision itself: `refund` accepts no copies
-    info.used = limit - remaining + (allowed ? 0 : cost);
-    info.current = info.used;
-    info.resetTime = new Date(Date.now() + resetAfter);
-    (request as Decided)[requestPropertyName] = info;
+    (request as Decided)[requestPropertyName] = new DecisionInfo(decision);
   };
   const limit = new RequestLimit('rateLimit', shared, attach, nameFor);
   const finish = async (
@@ -104,6 +91,77 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   });
 }
 
+/** What users see of a decision. The fields are written one by one, because each request makes one: a loop takes three times as long. */
+class DecisionInfo implements RateLimitInfo {
+  readonly allowed: boolean;
+  readonly name: string;
+  readonly policy: string;
+  readonly cost: number;
+  readonly limit: number;
+  readonly window: number;
+  readonly remaining: number;
+  readonly retryAfter: number;
+  readonly resetAfter: number;
+  readonly waited: number;
+  readonly source: string;
+  readonly degraded: boolean;
+  readonly used: number;
+  readonly current: number;
+  readonly resetTime: Date;
+  declare readonly blockedFor?: number;
+  readonly #decision: Decision;
+
+  constructor(decision: Decision) {
+    const { limit, remaining, allowed, cost, resetAfter, blockedFor } = decision;
+    this.allowed = allowed;
+    this.name = decision.name;
+    this.policy = decision.policy;
+    this.cost = cost;
+    this.limit = limit;
+    this.window = decision.window;
+    this.remaining = remaining;
+    this.retryAfter = decision.retryAfter;
+    this.resetAfter = resetAfter;
+    this.waited = decision.waited;
+    this.source = decision.source;
+    this.degraded = decision.degraded;
+    this.used = limit - remaining + (allowed ? 0 : cost);
+    this.current = this.used;
+    this.resetTime = new Date(Date.now() + resetAfter);
+    if (blockedFor !== undefined) this.blockedFor = blockedFor;
+    this.#decision = decision;
+  }
+
+  get moreAfter(): number {
+    return this.#decision.moreAfter;
+  }
+
+  get policies(): readonly PolicyDecision[] {
+    return this.#decision.policies;
+  }
+
+  /** For `refund`. */
+  get [DECISION_OF](): Decision {
+    return this.#decision;
+  }
+
+  toJSON(): RateLimitInfo {
+    const { moreAfter, policies } = this;
+    return { ...this, moreAfter, policies };
+  }
+
+  /** For `console.log`. */
+  [Symbol.for('nodejs.util.inspect.custom')](): RateLimitInfo {
+    return this.toJSON();
+  }
+}
+
+const denialInfo = (decision: Decision, statusCode: number): DenialInfo =>
+  Object.assign(new DecisionInfo(decision), {
+    statusCode,
+    message: 'Too many requests, please try again later.',
+  });
+
 async function countOf(limiter: RateLimiter, key: LimiterKey): Promise<ClientRateLimitInfo> {
   const { limit, remaining, resetAfter } = await limiter.peek(key);
   return { totalHits: limit - remaining, resetTime: new Date(Date.now() + resetAfter) };
@@ -115,28 +173,4 @@ async function countOf(limiter: RateLimiter, key: LimiterKey): Promise<ClientRat
  */
 export function requestContext(): RequestHandler {
   return (request, _response, next) => runWithRequest(new ExpressRequestView(request), next);
-}
-
-/**
- * Answers Sluice's errors as `rateLimit` does: denials of decorated methods, of `acquire` and of `throw: true` (429), keys that clients did
- * not send (400), a store that is out (503). Express's own handler would send its error page and log a stack trace each time. Put
- * this after the routes; it passes other errors on.
- */
-export function rateLimitErrors(): ErrorRequestHandler {
-  return (error, request, response, next) => {
-    const reply = response.headersSent
-      ? undefined
-      : answerError(error, request.get('accept'), new NodeResponseView(response));
-    if (reply === undefined) next(error);
-    else send(response, reply);
-  };
-}
-
-function send(response: Response, { status, type, body }: Reply): void {
-  if (response.headersSent) return;
-  // Not `send`: it would add a charset, and hash the body for an ETag that no client of a refusal needs.
-  response.statusCode = status;
-  response.setHeader('Content-Type', type);
-  response.setHeader('Content-Length', Buffer.byteLength(body)); // also for HEAD, whose body Node drops
-  response.end(body);
 }

@@ -1,5 +1,5 @@
 import type { Decision, RateLimiter } from '@sluice/core';
-import { connectAtStart } from '@sluice/core/internal';
+import { connectAtStart, decisionOf } from '@sluice/core/internal';
 import type { LimiterSource } from './request-limiter.js';
 
 /** The limiter of a limit on requests. */
@@ -51,7 +51,7 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
   }
 
   refund(decision: Decision): Promise<void> {
-    return this.source.refund(decision);
+    return this.source.refund(decisionOf(decision));
   }
 
   close(): Promise<void> {

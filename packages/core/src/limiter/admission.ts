@@ -17,7 +17,7 @@ import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, DecideMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
-import { DecisionRecord } from './decision-record.js';
+import { DecisionRecord, decisionOf } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { shadowCall } from './escalating-limit.js';
 import { publishEscalations } from './escalation-messages.js';
@@ -248,13 +248,15 @@ export class Admission implements Finisher<Decision> {
   /**
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
    * nothing, even if the store did not answer the first: the store may have applied it. A call that was never sent may be repeated.
+   * @param shown the decision, or a view of it
    * @param reason for subscribers; undefined if the caller publishes its own messages
    */
   async refund(
-    decision: Decision,
+    shown: Decision,
     reason: RefundMessage['reason'] | undefined,
     backOf: (part: Part) => number = ({ cost }) => cost,
   ): Promise<void> {
+    const decision = decisionOf(shown);
     const taken = DecisionRecord.taken(decision);
     if (taken === undefined || decision.name !== this.name) {
       throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);

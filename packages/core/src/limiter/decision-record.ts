@@ -14,6 +14,12 @@ import { debugOf } from './decision-debug.js';
 
 const NOTHING: readonly Part[] = [];
 
+/** The property of an adapter's own view of a decision that holds the decision; the same in all copies of this package. */
+export const DECISION_OF: unique symbol = Symbol.for('sluice.decision-of');
+
+/** The decision that a view shows; anything else as it is. */
+export const decisionOf = (shown: Decision): Decision => Object(shown)[DECISION_OF] ?? shown;
+
 /** A decision that knows what it took, so that a refund can return it once. Rarely read fields are getters. */
 export class DecisionRecord implements Decision {
   readonly allowed: boolean;
@@ -136,9 +142,6 @@ export class DecisionRecord implements Decision {
   }
 }
 
-/** µs until a booked moment. A waiting call gets its decision then, and its times count from then. */
-const sleepOf = ({ allowed, wait }: Answer): number => (allowed ? wait : 0);
-
 const partWait = ({ wait }: PartAnswer, asleep: number): number =>
   waitMs(wait === NEVER ? NEVER : Math.max(0, wait - asleep));
 
@@ -146,7 +149,8 @@ const longestBlock = (parts: readonly PartAnswer[]): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 function policyDecisions(parts: readonly Part[], answer: Answer): readonly PolicyDecision[] {
-  const asleep = sleepOf(answer);
+  // A waiting call gets its decision at its booked moment, and times count from then.
+  const asleep = answer.allowed ? answer.wait : 0;
   const decisions: PolicyDecision[] = [];
   for (let i = 0; i < parts.length; i += 1) {
     const own = answer.parts[i]!;

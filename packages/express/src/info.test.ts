@@ -1,0 +1,81 @@
+import { type Decision, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import express, { type Request } from 'express';
+import supertest from 'supertest';
+import { type RateLimitOptions, rateLimit } from './index.js';
+
+const policy = fixedWindow({ limit: 1, window: '1m' });
+const byMethod = { limitType: 'METHOD' } as const;
+
+/** Sends one request through the limit. */
+async function through(options: RateLimitOptions) {
+  const limit = rateLimit(options);
+  let request: Request | undefined;
+  const app = express().get('/', limit, (own, response) => {
+    request = own;
+    response.json(own.rateLimit);
+  });
+  const { body } = await supertest(app).get('/');
+  return { limit, body, info: request!.rateLimit! };
+}
+
+test('the request gets an object of its own, and the decision stays as it was', async () => {
+  const decisions: Decision[] = [];
+  const infos: unknown[] = [];
+  const app = express().get(
+    '/',
+    rateLimit({
+      limit: 0,
+      onLimited: ({ rateLimit: info }, _response, decision) => {
+        decisions.push(decision);
+        infos.push(info);
+      },
+      handler: (_request, response, _next, denial) => {
+        infos.push(denial);
+        response.json(denial);
+      },
+    }),
+  );
+  const { body } = await supertest(app).get('/');
+  const [decision] = decisions;
+  for (const name of ['used', 'current', 'resetTime', 'statusCode', 'message'])
+    expect(decision).not.toHaveProperty(name);
+  const { policies, moreAfter } = decision!;
+  for (const info of infos)
+    expect(info).toMatchObject({ ...decision, policies, moreAfter, used: 1, current: 1 });
+  expect(body).toMatchObject({ used: 1, current: 1, statusCode: 429, policies: [{ name: 'default' }] });
+  expect(infos[0]).not.toHaveProperty('statusCode');
+});
+
+test('a copy and JSON of the decision on a request have its numbers', async () => {
+  const { info, body } = await through({ policy });
+  const numbers = { allowed: true, name: 'default', limit: 1, remaining: 0, used: 1, current: 1 };
+  expect({ ...info }).toMatchObject({ ...numbers, resetTime: info.resetTime });
+  expect(body).toMatchObject({
+    ...numbers,
+    resetTime: info.resetTime.toJSON(),
+    moreAfter: info.moreAfter,
+    policies: [{ name: 'default', remaining: 0 }],
+  });
+});
+
+test.each<[string, RateLimitOptions]>([
+  ['a policy', { policy }],
+  ['a policy for each request', { policy: () => policy, name: 'each', store: memoryStore() }],
+])('refund takes the decision of a request back, with %s', async (_, options) => {
+  const { limit, info } = await through({ ...options, ...byMethod });
+  const client = supertest(express().get('/', limit, (_request, response) => void response.send('')));
+  await client.get('/').expect(429);
+  await limit.refund(info);
+  await limit.refund(info); // returns nothing twice
+  await client.get('/').expect(200);
+  await client.get('/').expect(429);
+});
+
+test("refund and release of a program's own limiter take the decision of a request", async () => {
+  const limiter = new RateLimiter({ policy });
+  const { info } = await through({ limiter, ...byMethod });
+  await limiter.release(info); // a fixed window holds nothing
+  expect((await limiter.peek('all')).remaining).toBe(0);
+  await limiter.refund(info);
+  expect((await limiter.peek('all')).remaining).toBe(1);
+});
