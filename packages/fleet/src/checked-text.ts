@@ -1,7 +1,8 @@
-// Reads JSON that other programs may have written, such as texts in a shared Redis. Each function checks what it returns, and otherwise throws an
-// Error whose message completes a sentence about the text: `its host cannot be read`.
+// Reads JSON that other programs may have written, such as texts in a shared Redis. A form declares what each field must be. What it
+// refuses is an Error whose message completes a sentence about the text: `its host cannot be read`.
 
-export type Fields = Readonly<Record<string, unknown>>;
+/** Checks a value and returns it. @param what names it in the error */
+export type Reader<T> = (given: unknown, what: string) => T;
 
 /** Names of limiters, policies and members. A combination may have the names of its members. */
 export const NAME = /^[\w.:/@#+-]{1,2100}$/;
@@ -14,10 +15,15 @@ export const LATEST = 8.64e15;
 /** Sums of many numbers below stay finite. */
 const MOST_NUMBER = 1e30;
 
-export const unreadable = (what: string): Error => new Error(`its ${what} cannot be read`);
+const unreadable = (what: string): Error => new Error(`its ${what} cannot be read`);
 
-/** The fields of a JSON object. @param most characters */
-export function parseFields(text: string, most: number): Fields {
+/**
+ * Reads a JSON object.
+ * @param most characters
+ * @param form of the texts that this version writes, if they have a `form`
+ * @throws Error that says what is wrong
+ */
+export function readText<T>(text: string, most: number, read: Reader<T>, form?: number): T {
   if (text.length > most) throw new Error(`it has ${text.length} characters`);
   let value: unknown;
   try {
@@ -25,11 +31,11 @@ export function parseFields(text: string, most: number): Fields {
   } catch {
     throw new Error('it is not JSON');
   }
-  return fieldsOf('fields', value);
+  if (form !== undefined) checkForm(objectOf(value, 'fields').form, form);
+  return read(value, 'fields');
 }
 
-/** @param known the form that this version writes */
-export function checkForm(form: unknown, known: number): void {
+function checkForm(form: unknown, known: number): void {
   if (form === known) return;
   const isNewer = typeof form === 'number' && form > known;
   throw new Error(
@@ -37,53 +43,105 @@ export function checkForm(form: unknown, known: number): void {
   );
 }
 
-export function fieldsOf(what: string, given: unknown): Fields {
+function objectOf(given: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw unreadable(what);
-  return given as Fields;
+  return given as Readonly<Record<string, unknown>>;
 }
+
+/** An object with these fields, in their order. Others are left out. An error names the field. */
+export const fields =
+  <T>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> =>
+  (given, what) => {
+    const object = objectOf(given, what);
+    const entries = Object.entries<Reader<unknown>>(readers);
+    return Object.fromEntries(entries.map(([name, read]) => [name, read(object[name], name)])) as T;
+  };
 
 /** An object whose names may be any, also `__proto__`. */
-export function mapOf<T>(
-  what: string,
-  given: unknown,
-  form: RegExp,
-  read: (value: unknown) => T,
-): Readonly<Record<string, T>> {
-  const entries = Object.entries(fieldsOf(what, given));
-  return Object.fromEntries(entries.map(([name, value]) => [textOf(what, name, form), read(value)]));
-}
+export const map =
+  <T>(read: Reader<T>, names: RegExp): Reader<Readonly<Record<string, T>>> =>
+  (given, what) => {
+    const entries = Object.entries(objectOf(given, what));
+    return Object.fromEntries(entries.map(([name, value]) => [text(names)(name, what), read(value, what)]));
+  };
 
-export function listOf(what: string, given: unknown, most = Number.POSITIVE_INFINITY): readonly unknown[] {
-  if (!Array.isArray(given) || given.length > most) throw unreadable(what);
-  return given;
-}
+export const list =
+  <T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Reader<readonly T[]> =>
+  (given, what) => {
+    if (!Array.isArray(given) || given.length > most) throw unreadable(what);
+    return given.map((one) => read(one, what));
+  };
 
-export function textOf(what: string, given: unknown, form?: RegExp): string {
-  if (typeof given !== 'string' || form?.test(given) === false) throw unreadable(what);
-  return given;
-}
+export const text =
+  (form?: RegExp): Reader<string> =>
+  (given, what) => {
+    if (typeof given !== 'string' || form?.test(given) === false) throw unreadable(what);
+    return given;
+  };
 
-export function oneOf<T>(what: string, given: unknown, known: readonly T[]): T {
-  if (!known.includes(given as T)) throw unreadable(what);
-  return given as T;
-}
+export const oneOf =
+  <T>(...known: readonly T[]): Reader<T> =>
+  (given, what) => {
+    if (!known.includes(given as T)) throw unreadable(what);
+    return given as T;
+  };
 
 /** A number from 0 to `most`. */
-export function numberOf(what: string, given: unknown, most = MOST_NUMBER): number {
-  if (typeof given !== 'number' || !(given >= 0 && given <= most)) throw unreadable(what);
-  return given;
-}
+export const number =
+  (most = MOST_NUMBER): Reader<number> =>
+  (given, what) => {
+    if (typeof given !== 'number' || !(given >= 0 && given <= most)) throw unreadable(what);
+    return given;
+  };
 
-export function wholeOf(what: string, given: unknown, most = Number.MAX_SAFE_INTEGER): number {
-  if (!Number.isInteger(given)) throw unreadable(what);
-  return numberOf(what, given, most);
-}
+export const whole =
+  (most = Number.MAX_SAFE_INTEGER): Reader<number> =>
+  (given, what) => {
+    if (!Number.isInteger(given)) throw unreadable(what);
+    return number(most)(given, what);
+  };
 
 /** A text or a finite number. */
-export function textOrNumber(what: string, given: unknown): string | number {
-  return typeof given === 'number' && Number.isFinite(given) ? given : textOf(what, given);
-}
+export const textOrNumber: Reader<string | number> = (given, what) =>
+  typeof given === 'number' && Number.isFinite(given) ? given : text()(given, what);
 
-/** @returns undefined for a field that is absent */
-export const optional = <T>(given: unknown, read: (given: unknown) => T): T | undefined =>
-  given === undefined ? undefined : read(given);
+/** The first reader that accepts the value. */
+export const either =
+  <A, B>(first: Reader<A>, second: Reader<B>): Reader<A | B> =>
+  (given, what) => {
+    try {
+      return first(given, what);
+    } catch {
+      return second(given, what);
+    }
+  };
+
+/** Undefined for a field that is absent. */
+export const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (given, what) =>
+    given === undefined ? undefined : read(given, what);
+
+/** What `read` returns, if it fulfils a condition. @param name in the error, instead of `what` */
+export const checked =
+  <T>(read: Reader<T>, isValid: (value: T) => boolean, name?: string): Reader<T> =>
+  (given, what) => {
+    const value = read(given, what);
+    if (!isValid(value)) throw unreadable(name ?? what);
+    return value;
+  };
+
+/** Errors name the whole value, also for a part of it. */
+export const asOne =
+  <T>(read: Reader<T>): Reader<T> =>
+  (given, what) => {
+    try {
+      return read(given, what);
+    } catch {
+      throw unreadable(what);
+    }
+  };
+
+/** A list whose items differ in what `by` returns. */
+export const distinct = <T>(read: Reader<readonly T[]>, by: (item: T) => unknown): Reader<readonly T[]> =>
+  checked(read, (items) => new Set(items.map(by)).size === items.length);

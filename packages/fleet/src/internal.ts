@@ -15,6 +15,6 @@ export const openUsage: StoreWatching['openUsage'] = (where, option, board) => {
 
 export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => DenialFeed.of(source, wasUsed);
 
-export { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from './checked-text.js';
+export { fields, number, optional, readText, text, textOrNumber, whole } from './checked-text.js';
 export { SpaceSaving } from './usage/space-saving.js';
 export { OTHER_LIMITERS } from './usage/usage-summary.js';

@@ -1,6 +1,5 @@
 import type { EscalateOptions, Policy } from '@sluice/core';
 import {
-  type DefinitionKind,
   type LimiterDefinition,
   MOST_BYTES,
   type PlanDefinition,
@@ -8,118 +7,111 @@ import {
   type RulesDefinition,
 } from '@sluice/core/internal';
 import {
-  type Fields,
-  fieldsOf,
+  asOne,
+  checked,
+  either,
+  fields,
   HOST,
-  listOf,
-  mapOf,
+  list,
+  map,
   NAME,
-  numberOf,
+  number,
   oneOf,
   optional,
-  parseFields,
-  textOf,
+  type Reader,
+  readText,
+  text,
   textOrNumber,
-  unreadable,
   VERSION_TEXT,
-  wholeOf,
+  whole,
 } from '../checked-text.js';
 
-const KINDS: readonly DefinitionKind[] = ['limiter', 'per-request', 'factory', 'combined', 'shared'];
 const LAYOUT_TEXT = /^v\d{1,9}$/;
 const ANY = /^/;
 const MOST_BLOCKS = 20;
+
+/** Lengths are checked where the escalation is used. */
+const length = textOrNumber as Reader<EscalateOptions['within']>;
+
+const escalate = asOne(
+  fields<EscalateOptions>({
+    after: number(),
+    within: length,
+    block: either(list(length, MOST_BLOCKS), length),
+    forgive: optional(length),
+  }),
+);
+
+/** Later versions have other algorithms. Numbers are checked where the policy is used. */
+const policy = checked(
+  map(either(oneOf(true, false), textOrNumber), ANY),
+  ({ algorithm }) => typeof algorithm === 'string' && NAME.test(algorithm),
+) as unknown as Reader<Policy>;
+
+const plan = {
+  policies: map(policy, NAME),
+  escalate: optional(escalate),
+  cost: optional(either(oneOf('varies' as const), whole())),
+};
+
+const limiter = fields<LimiterDefinition>({
+  kind: oneOf('limiter', 'per-request', 'factory', 'combined', 'shared'),
+  name: text(NAME),
+  keyPrefix: text(),
+  hashTag: optional(text()),
+  ...plan,
+  several: oneOf(true, false),
+  prefixes: map(text(), NAME),
+  suffix: text(),
+  key: optional(text()),
+  prefetch: optional(oneOf(true as const)),
+  plans: optional(map(fields<PlanDefinition>(plan), ANY)),
+  members: optional(map(text(), NAME)),
+  rate: optional(text()),
+});
+
+/** Has each policy a prefix, and a single one the name of the limiter? */
+function hasPrefixes({ name, policies, several, prefixes, plans = {} }: LimiterDefinition): boolean {
+  const names = Object.keys(policies);
+  const all = [policies, ...Object.values(plans).map((one) => one.policies)].flatMap(Object.keys);
+  const isNamed = names.length === 0 || several || names.join() === name;
+  return isNamed && all.every((one) => Object.hasOwn(prefixes, one));
+}
+
+const rules = fields<RulesDefinition>({
+  name: text(),
+  source: text(),
+  version: optional(textOrNumber),
+  fingerprint: optional(text()),
+  problem: optional(text()),
+});
 
 /**
  * Reads the text of a process.
  * @param leftOut called with why a limiter or a document of rules is not among the others
  * @throws Error that says what is wrong with all of it
  */
-export function parseDefinitions(text: string, leftOut: (reason: string) => void): ProcessDefinitions {
-  const { version, layout, host, pid, limiters, omitted, rules, denials } = parseFields(text, MOST_BYTES);
-  const each = <T>(what: string, list: unknown, read: (fields: Fields) => T): T[] =>
-    listOf(`${what}s`, list).flatMap((given, i) => {
-      try {
-        return [read(fieldsOf('fields', given))];
-      } catch (error) {
-        leftOut(`${what} ${i + 1} of its ${what}s: ${(error as Error).message}`);
-        return [];
-      }
-    });
-  return {
-    version: textOf('version', version, VERSION_TEXT),
-    layout: textOf('layout', layout, LAYOUT_TEXT),
-    host: textOf('host', host, HOST),
-    pid: numberOf('pid', pid),
-    limiters: each('limiter', limiters, limiterOf),
-    omitted: numberOf('omitted', omitted),
-    rules: each('document of rule', rules ?? [], rulesOf),
-    denials: optional(denials, (given) => oneOf('denials', given, [true as const])),
-  };
+export function parseDefinitions(given: string, leftOut: (reason: string) => void): ProcessDefinitions {
+  const each =
+    <T>(what: string, read: Reader<T>): Reader<readonly T[]> =>
+    (all) =>
+      list((one) => one)(all, `${what}s`).flatMap((one, i) => {
+        try {
+          return [read(one, 'fields')];
+        } catch (error) {
+          leftOut(`${what} ${i + 1} of its ${what}s: ${(error as Error).message}`);
+          return [];
+        }
+      });
+  const definitions = fields<ProcessDefinitions>({
+    version: text(VERSION_TEXT),
+    layout: text(LAYOUT_TEXT),
+    host: text(HOST),
+    pid: number(),
+    limiters: each('limiter', checked(limiter, hasPrefixes, 'policies')),
+    omitted: number(),
+    rules: (all) => each('document of rule', rules)(all ?? [], 'rules'),
+    denials: optional(oneOf(true as const)),
+  });
+  return readText(given, MOST_BYTES, definitions);
 }
-
-function rulesOf({ name, source, version, fingerprint, problem }: Fields): RulesDefinition {
-  return {
-    name: textOf('name', name),
-    source: textOf('source', source),
-    version: optional(version, (given) => textOrNumber('version', given)),
-    fingerprint: optional(fingerprint, (given) => textOf('fingerprint', given)),
-    problem: optional(problem, (given) => textOf('problem', given)),
-  };
-}
-
-function limiterOf(fields: Fields): LimiterDefinition {
-  const { kind, name, keyPrefix, hashTag, several, prefixes, suffix, key } = fields;
-  const { prefetch, plans, members, rate } = fields;
-  const definition = {
-    kind: oneOf('kind', kind, KINDS),
-    name: textOf('name', name, NAME),
-    keyPrefix: textOf('keyPrefix', keyPrefix),
-    hashTag: optional(hashTag, (given) => textOf('hashTag', given)),
-    ...numbersOf(fields),
-    several: oneOf('several', several, [true, false]),
-    prefixes: textsOf('prefixes', prefixes),
-    suffix: textOf('suffix', suffix),
-    key: optional(key, (given) => textOf('key', given)),
-    prefetch: optional(prefetch, (given) => oneOf('prefetch', given, [true as const])),
-    plans: optional(plans, (given) =>
-      mapOf('plans', given, ANY, (plan) => numbersOf(fieldsOf('plans', plan))),
-    ),
-    members: optional(members, (given) => textsOf('members', given)),
-    rate: optional(rate, (given) => textOf('rate', given)),
-  };
-  const names = Object.keys(definition.policies);
-  const isNamed = names.length === 0 || definition.several || names.join() === definition.name;
-  const all = [definition, ...Object.values(definition.plans ?? {})].flatMap(({ policies }) =>
-    Object.keys(policies),
-  );
-  if (!isNamed || !all.every((one) => Object.hasOwn(definition.prefixes, one))) throw unreadable('policies');
-  return definition;
-}
-
-const numbersOf = ({ policies, escalate, cost }: Fields): PlanDefinition => ({
-  policies: mapOf('policies', policies, NAME, policyOf),
-  escalate: optional(escalate, escalateOf),
-  cost: optional(cost, (given) => (given === 'varies' ? given : wholeOf('cost', given))),
-});
-
-/** Later versions have other algorithms. Numbers are checked where the policy is used. */
-function policyOf(given: unknown): Policy {
-  const { algorithm, ...options } = fieldsOf('policies', given);
-  for (const option of Object.values(options))
-    if (typeof option !== 'boolean') textOrNumber('policies', option);
-  return { ...options, algorithm: textOf('policies', algorithm, NAME) };
-}
-
-function escalateOf(given: unknown): EscalateOptions {
-  const { after, within, block, forgive } = fieldsOf('escalate', given);
-  const length = (one: unknown) => textOrNumber('escalate', one) as EscalateOptions['within'];
-  return {
-    after: numberOf('escalate', after),
-    within: length(within),
-    block: Array.isArray(block) ? listOf('escalate', block, MOST_BLOCKS).map(length) : length(block),
-    forgive: optional(forgive, length),
-  };
-}
-
-const textsOf = (what: string, given: unknown) => mapOf(what, given, NAME, (text) => textOf(what, text));

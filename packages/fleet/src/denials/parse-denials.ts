@@ -1,14 +1,15 @@
 import {
-  checkForm,
-  fieldsOf,
+  either,
+  fields,
   HOST,
   LATEST,
-  listOf,
+  list,
   NAME,
-  numberOf,
+  number,
+  oneOf,
   optional,
-  parseFields,
-  textOf,
+  readText,
+  text,
 } from '../checked-text.js';
 import type { DenialReport, FleetDenial } from './denial-report.js';
 import { FORM } from './denial-text.js';
@@ -24,37 +25,33 @@ const MOST_DENIALS = 100;
 const KEY = /^[\w#%.~@+=,/:-]{1,128}$/;
 const SOURCE = /^[\w-]{1,100}$/;
 
+const denial = fields({
+  limiter: text(NAME),
+  policy: text(NAME),
+  key: text(KEY),
+  cost: number(),
+  count: number(),
+  age: number(LATEST),
+  retryAfter: either(oneOf(null), number(LATEST)),
+  source: text(SOURCE),
+  shadow: (given) => given === true,
+  degraded: (given) => given === true,
+});
+const calls = fields({ count: number(), p50: number(), p99: number() });
+const report = fields({
+  host: text(HOST),
+  pid: number(),
+  denials: list(denial, MOST_DENIALS),
+  omitted: number(),
+  calls: optional(calls),
+});
+
 /** Reads the text of a process. @throws Error that says what is wrong */
-export function parseDenials(text: string): ParsedReport {
-  const { form, host, pid, denials, omitted, calls } = parseFields(text, MOST_CHARACTERS);
-  checkForm(form, FORM);
-  return {
-    host: textOf('host', host, HOST),
-    pid: numberOf('pid', pid),
-    denials: listOf('denials', denials, MOST_DENIALS).map(denialOf),
-    omitted: numberOf('omitted', omitted),
-    storeCalls: optional(calls, callsOf),
-  };
-}
-
-function denialOf(given: unknown): ParsedReport['denials'][number] {
-  const fields = fieldsOf('denials', given);
-  const { limiter, policy, key, cost, count, age, retryAfter, source, shadow, degraded } = fields;
-  return {
-    limiter: textOf('limiter', limiter, NAME),
-    policy: textOf('policy', policy, NAME),
-    key: textOf('key', key, KEY),
-    cost: numberOf('cost', cost),
-    count: numberOf('count', count),
-    age: numberOf('age', age, LATEST),
-    retryAfter: retryAfter === null ? null : numberOf('retryAfter', retryAfter, LATEST),
-    mode: shadow === true ? 'shadow' : 'enforce',
-    source: textOf('source', source, SOURCE),
-    degraded: degraded === true,
-  };
-}
-
-function callsOf(given: unknown): DenialReport['storeCalls'] {
-  const { count, p50, p99 } = fieldsOf('calls', given);
-  return { count: numberOf('count', count), p50: numberOf('p50', p50), p99: numberOf('p99', p99) };
+export function parseDenials(given: string): ParsedReport {
+  const { denials, calls: storeCalls, ...rest } = readText(given, MOST_CHARACTERS, report, FORM);
+  const modes = denials.map(({ shadow, ...one }) => ({
+    ...one,
+    mode: shadow ? ('shadow' as const) : ('enforce' as const),
+  }));
+  return { ...rest, denials: modes, storeCalls };
 }

@@ -1,25 +1,26 @@
 import type { UsageKeys } from '@sluice/core';
 import {
-  checkForm,
-  fieldsOf,
+  distinct,
+  either,
+  fields,
   HOST,
-  listOf,
+  list,
   NAME,
-  numberOf,
+  number,
   oneOf,
   optional,
-  parseFields,
-  textOf,
-  unreadable,
+  type Reader,
+  readText,
+  text,
   VERSION_TEXT,
 } from '../checked-text.js';
 import { type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
-import { parseSample } from './sample-text.js';
+import { sampleReader } from './sample-text.js';
 import { CAPACITY, type Counted, type Summary } from './summary.js';
 import { MOST_LIMITERS, OTHER_LIMITERS, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
 import { FORM } from './usage-text.js';
 
-/** What a process has told. */
+/** What a process has counted. */
 export interface ProcessUsage extends StoreUsageSummary {
   /** Of its package. */
   readonly version: string;
@@ -33,60 +34,48 @@ const MOST_CHARACTERS = 1_000_000;
 /** A combination in `(other)` has two scopes: its name, and the member. */
 const KEY = /^(?:[\w.:/@#+-]{1,2300} ){0,2}[\w#%.~@+=,/:-]{1,128}$/;
 
-/** Reads the text of a process. @throws Error that says what is wrong */
-export function parseUsage(text: string): ProcessUsage {
-  const { form, version, host, pid, keys, slotAge, limiters } = parseFields(text, MOST_CHARACTERS);
-  checkForm(form, FORM);
-  const list = listOf('limiters', limiters, MOST_LIMITERS + 1).map(limiterOf);
-  if (new Set(list.map(({ name }) => name)).size < list.length) throw unreadable('limiters');
-  return {
-    version: textOf('version', version, VERSION_TEXT),
-    host: textOf('host', host, HOST),
-    pid: numberOf('pid', pid),
-    keys: oneOf<UsageKeys>('keys', keys, ['hash', 'plain']),
-    slotAge: numberOf('slotAge', slotAge, SLOT_MS),
-    limiters: list,
-  };
-}
+/** The keys of a list: key, count, error, key, … */
+const counted: Reader<readonly Counted[]> = (given, what) => {
+  const values = list((value) => value, 3 * CAPACITY)(given, what);
+  return Array.from({ length: Math.ceil(values.length / 3) }, (_, i) => {
+    const [key, count, error] = values.slice(3 * i, 3 * i + 3);
+    const most = number()(count, 'count');
+    return { key: text(KEY)(key, 'key'), count: most, error: number(most)(error, 'error') };
+  });
+};
 
-function limiterOf(given: unknown): UsageSummary {
-  const { name, span, denied, shadowDenied, costly, keyUse, shadowKeyUse, enforce, shadow } = fieldsOf(
-    'fields',
-    given,
-  );
-  return {
-    name: name === OTHER_LIMITERS ? OTHER_LIMITERS : textOf('name', name, NAME),
-    span: numberOf('span', span),
-    denied: summaryOf(denied),
-    shadowDenied: summaryOf(shadowDenied),
-    costly: summaryOf(costly),
-    keyUse: optional(keyUse, (sample) => parseSample('keyUse', sample)),
-    shadowKeyUse: optional(shadowKeyUse, (sample) => parseSample('shadowKeyUse', sample)),
-    enforce: countsOf(enforce),
-    shadow: countsOf(shadow),
-  };
-}
-
-function summaryOf(given: unknown): Summary {
+const keys = distinct(counted, ({ key }) => key);
+const sums = fields({ keys, total: number(), unlisted: number() });
+const summary: Reader<Summary> = (given, what) => {
   if (given === undefined) return { entries: [], total: 0, unlisted: 0 };
-  const { total, unlisted, keys } = fieldsOf('fields', given);
-  const values = listOf('keys', keys, 3 * CAPACITY);
-  const entries: Counted[] = [];
-  for (let i = 0; i < values.length; i += 3) {
-    const count = numberOf('count', values[i + 1]);
-    entries.push({
-      key: textOf('key', values[i], KEY),
-      count,
-      error: numberOf('error', values[i + 2], count),
-    });
-  }
-  if (new Set(entries.map(({ key }) => key)).size < entries.length) throw unreadable('keys');
-  return { entries, total: numberOf('total', total), unlisted: numberOf('unlisted', unlisted) };
-}
+  const { keys: entries, ...rest } = sums(given, what);
+  return { entries, ...rest };
+};
 
-function countsOf(given: unknown): ResultCounts {
-  const { allowed, denied, canceled, error } = fieldsOf('fields', given);
-  const list = (counts: unknown) =>
-    listOf('counts', counts ?? [], SLOTS).map((count) => numberOf('counts', count));
-  return { allowed: list(allowed), denied: list(denied), canceled: list(canceled), error: list(error) };
-}
+const slots: Reader<readonly number[]> = (given) => list(number(), SLOTS)(given ?? [], 'counts');
+const counts = fields<ResultCounts>({ allowed: slots, denied: slots, canceled: slots, error: slots });
+
+const limiter = fields<UsageSummary>({
+  name: either(oneOf(OTHER_LIMITERS), text(NAME)),
+  span: number(),
+  denied: summary,
+  shadowDenied: summary,
+  costly: summary,
+  keyUse: optional(sampleReader),
+  shadowKeyUse: optional(sampleReader),
+  enforce: counts,
+  shadow: counts,
+});
+
+const processUsage = fields<ProcessUsage>({
+  version: text(VERSION_TEXT),
+  host: text(HOST),
+  pid: number(),
+  keys: oneOf('hash', 'plain'),
+  slotAge: number(SLOT_MS),
+  limiters: distinct(list(limiter, MOST_LIMITERS + 1), ({ name }) => name),
+});
+
+/** Reads the text of a process. @throws Error that says what is wrong */
+export const parseUsage = (given: string): ProcessUsage =>
+  readText(given, MOST_CHARACTERS, processUsage, FORM);

@@ -1,5 +1,14 @@
-import { fieldsOf, listOf, textOf, unreadable, wholeOf } from '../checked-text.js';
-import { HASHES, MOST_POLICIES, SAMPLE, type SampleSummary, STEPS, smallest, UNUSED } from './key-sample.js';
+import { asOne, checked, distinct, fields, list, type Reader, text, whole } from '../checked-text.js';
+import {
+  HASHES,
+  MOST_POLICIES,
+  SAMPLE,
+  type SampledPolicy,
+  type SampleSummary,
+  STEPS,
+  smallest,
+  UNUSED,
+} from './key-sample.js';
 
 /** A sample of keys. */
 export interface SampleText {
@@ -31,21 +40,32 @@ export const sampleSize = ({ hashes, policies }: SampleSummary, most: number): n
 /** Empty for a single policy. */
 const POLICY = /^[\w.:/@#+-]{0,300}$/;
 
-/** @param what the sample, for the error @throws Error if it is none */
-export function parseSample(what: string, given: unknown): SampleSummary {
-  const { theta, hashes, policies } = fieldsOf(what, given);
-  const bytesOf = (text: unknown) => Buffer.from(textOf(what, text), 'base64');
-  const bytes = bytesOf(hashes);
-  const size = wholeOf(what, bytes.length / 4, SAMPLE);
-  const read = Array.from({ length: size }, (_, i) => bytes.readUInt32BE(4 * i));
-  const most = wholeOf(what, theta, HASHES);
-  if (read.some((hash, i) => hash >= most || (i > 0 && hash <= read[i - 1]!))) throw unreadable(what);
-  const known = listOf(what, policies, MOST_POLICIES).map((one) => {
-    const { policy, max, peaks } = fieldsOf(what, one);
-    const list = [...bytesOf(peaks)];
-    if (list.length !== size || list.some((peak) => peak > STEPS && peak !== UNUSED)) throw unreadable(what);
-    return { policy: textOf(what, policy, POLICY), max: wholeOf(what, max, STEPS), peaks: list };
-  });
-  if (most === 0 || new Set(known.map(({ policy }) => policy)).size < known.length) throw unreadable(what);
-  return { theta: most, hashes: read, policies: known };
-}
+/** Numbers of `width` bytes each, in base64. */
+const numbers =
+  (width: 1 | 4): Reader<readonly number[]> =>
+  (given, what) => {
+    const bytes = Buffer.from(text()(given, what), 'base64');
+    const size = whole(SAMPLE)(bytes.length / width, what);
+    return Array.from({ length: size }, (_, i) => bytes.readUIntBE(width * i, width));
+  };
+
+const sampledPolicy = fields<SampledPolicy>({
+  policy: text(POLICY),
+  max: whole(STEPS),
+  peaks: checked(numbers(1), (peaks) => peaks.every((peak) => peak <= STEPS || peak === UNUSED)),
+});
+
+const sample = fields<SampleSummary>({
+  theta: checked(whole(HASHES), (theta) => theta > 0),
+  hashes: numbers(4),
+  policies: distinct(list(sampledPolicy, MOST_POLICIES), ({ policy }) => policy),
+});
+
+export const sampleReader: Reader<SampleSummary> = asOne(
+  checked(
+    sample,
+    ({ theta, hashes, policies }) =>
+      hashes.every((hash, i) => hash < theta && (i === 0 || hash > hashes[i - 1]!)) &&
+      policies.every(({ peaks }) => peaks.length === hashes.length),
+  ),
+);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { numberOf, optional, parseFields, textOf, textOrNumber, wholeOf } from '@sluice/fleet/internal';
+import { fields, number, optional, readText, text, textOrNumber, whole } from '@sluice/fleet/internal';
 import type { RuleSet } from '../rule-set.js';
 
 /** A version of rules that was pushed to Redis. */
@@ -29,31 +29,27 @@ const LINE = /^(\d{1,15}) (\{.*\})$/;
 /** The characters of an id, which is part of a key. */
 const ID = /^[\w-]{1,64}$/;
 
+const version = fields<Omit<RulesVersion, 'at'>>({
+  number: whole(),
+  by: text(),
+  version: optional(textOrNumber),
+  rollbackTo: optional(whole()),
+  percent: optional(number(100)),
+  before: optional(whole()),
+  id: text(ID),
+});
+
 /** @throws RangeError if another program wrote it */
 export function parseList(stored: string): RulesVersion[] {
   if (stored === '') return [];
   return stored.split('\n').map((line) => {
     const [, at, json = ''] = LINE.exec(line) ?? [];
     try {
-      return { ...versionOf(json), at: Number(at) };
+      return { ...readText(json, json.length, version), at: Number(at) };
     } catch {
       throw new RangeError('the key has a value of another program: delete it, and push the rules again');
     }
   });
-}
-
-/** @throws Error */
-function versionOf(json: string): Omit<RulesVersion, 'at'> {
-  const { number, by, version, rollbackTo, percent, before, id } = parseFields(json, json.length);
-  return {
-    number: wholeOf('number', number),
-    by: textOf('by', by),
-    version: optional(version, (given) => textOrNumber('version', given)),
-    rollbackTo: optional(rollbackTo, (given) => wholeOf('rollbackTo', given)),
-    percent: optional(percent, (given) => numberOf('percent', given, 100)),
-    before: optional(before, (given) => wholeOf('before', given)),
-    id: textOf('id', id, ID),
-  };
 }
 
 /** A change of the list. */
