@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from 'jest';
 
-/** Jest runs CommonJS; swc turns each file into it, with the decorators that the file's name asks for. */
+/** Jest runs CommonJS; swc turns each file into it, with the decorators that the file's name stands for. */
 const swc = (decorators: Record<string, unknown>): [string, Record<string, unknown>] => [
   '@swc/jest',
   {

@@ -2,7 +2,7 @@ const marker = (name: string): RegExp =>
   new RegExp(`(<!-- generated: ${name} .*?-->\\n)(?:(?!<!--)[\\s\\S])*(<!-- end -->)`);
 
 /**
- * What is between the markers of `name` in the text of a page.
+ * The text between the markers of `name` in the text of a page.
  * @throws Error when there are none
  */
 export function section(page: string, name: string): string {

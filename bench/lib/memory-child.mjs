@@ -1,5 +1,5 @@
 // One contender in memory, in its own process, because the keys of another contender would slow down its garbage collection.
-// Its parent sends { ask: 'fill' } or { ask: 'slice', kind, ms }.
+// Its parent sends { task: 'fill' } or { task: 'slice', kind, ms }.
 import { performance } from 'node:perf_hooks';
 import { contenders } from './contenders/index.mjs';
 import { ENOUGH, NEVER_REACHED } from './limits.mjs';
@@ -22,7 +22,7 @@ const STRIDE = 611_953;
 const CHUNK = 64;
 const work = { fill, slice };
 
-process.on('message', async ({ ask, ...options }) => process.send(await work[ask](options)));
+process.on('message', async ({ task, ...options }) => process.send(await work[task](options)));
 process.send('ready');
 
 /** Bytes per key, and the part of the stored string. The caller's own strings are not counted. */

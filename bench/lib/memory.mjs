@@ -14,12 +14,12 @@ export async function measureMemory(contenders, { keys, prefix, rounds, sliceMs,
     for (const contender of contenders) children.push(new Child(contender, [keys, prefix]));
     for (const child of children) await child.ready;
     const measured = children.map(({ contender }) => ({ contender, one: [], denied: [], many: [] }));
-    for (const [i, child] of children.entries()) Object.assign(measured[i], await child.ask('fill'));
+    for (const [i, child] of children.entries()) Object.assign(measured[i], await child.run('fill'));
     for (let round = 0; round <= rounds; round++) {
       for (const kind of ['one', 'denied', 'many']) {
         for (let i = 0; i < children.length; i++) {
           const at = (i + round) % children.length;
-          const cpu = await children[at].ask('slice', { kind, ms: sliceMs });
+          const cpu = await children[at].run('slice', { kind, ms: sliceMs });
           if (round > 0) measured[at][kind].push(cpu);
         }
       }
@@ -44,9 +44,9 @@ class Child {
     this.ready.catch(() => {});
   }
 
-  ask(what, options) {
+  run(task, options) {
     const answer = this.#answer();
-    this.#process.send({ ask: what, ...options });
+    this.#process.send({ task, ...options });
     return answer;
   }
 

@@ -111,7 +111,7 @@ async function unpackDebian(
   const configuration = join(scratch, 'apt.conf');
   await writeFile(configuration, aptConfiguration(scratch));
   const apt = (...args: string[]) => run('apt-get', ['-c', configuration, '-q', ...args], { cwd: archives });
-  // Asking to "install, download only" makes apt name the libraries, whose packages differ from release to release.
+  // The command "install, download only" makes apt name the libraries, whose packages differ from release to release.
   const download = libraries
     ? ['install', '--yes', '--download-only', '--no-install-recommends']
     : ['download'];

@@ -8,7 +8,7 @@ import { type Outcome, PaymentClient, sendTo } from './payment-client.js';
 import { poll } from './polling.js';
 import { work } from './workers.js';
 
-// Four processes wait for the same gateway, which refuses the sixth call in any second of its own clock: by asking again and again, and with
+// Four processes wait for the same gateway, which refuses the sixth call in any second of its own clock: by polling, and with
 // `acquire`. The limit is exact in all of them. The gateway refuses calls whose delay differs from the delay of earlier calls.
 
 const { REDIS_URL = 'redis://127.0.0.1:6379', CALLS = '2' } = process.env;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
-/** A sorted set of the moments of the last calls. It only knows whether a call may go now, so a waiting call has to ask again and again. */
+/** A sorted set of the moments of the last calls. It only knows whether a call may go now, so a waiting call has to try again and again. */
 const SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -15,7 +15,7 @@ return 1`;
 
 const PAUSE_MS = 100;
 
-/** A common way to wait for a limit of `limit` calls in any `window` (ms): ask every 100 ms. */
+/** A common way to wait for a limit of `limit` calls in any `window` (ms): try every 100 ms. */
 export async function poll(redis: Redis, key: string, limit: number, window: number): Promise<void> {
   while ((await redis.eval(SCRIPT, 1, key, limit, window, randomUUID())) !== 1) await sleep(PAUSE_MS);
 }

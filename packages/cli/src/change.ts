@@ -16,16 +16,16 @@ export const CHANGE_OPTIONS: readonly CommandOption[] = [
 type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Change {
-  /** For the question and the answer: `Unblock`, `unblocked`. */
+  /** For the prompt and the result: `Unblock`, `unblocked`. */
   readonly verb: string;
   readonly done: string;
   /** Without --limiter: is it one of the limiters to change? Default: there must be only one limiter. */
   readonly concerns?: (report: KeyReport) => boolean;
   /** The message if no limiter is concerned. */
   readonly nothing?: string;
-  /** Further words of the question: ` for 1h`. */
+  /** Further words of the prompt: ` for 1h`. */
   readonly how?: string;
-  /** Before the question. @throws CliError if it cannot be done */
+  /** Before the prompt. @throws CliError if it cannot be done */
   check?(known: KnownLimiter): void;
   apply(limiter: RateLimiter, known: KnownLimiter): Promise<void>;
   /** Further steps for the operator. */

@@ -8,7 +8,7 @@ import type { Output } from './output.js';
 export interface Context extends Connection {
   readonly output: Output;
   readonly notes: Notes;
-  /** For questions. */
+  /** For prompts. */
   readonly stderr: NodeJS.WritableStream;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** Aborted by Ctrl-C. */

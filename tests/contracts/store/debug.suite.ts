@@ -87,7 +87,7 @@ export function debugContract(kind: StoreKind): void {
     await both.close();
   });
 
-  test('a debug call asks the store even if a denial is cached', async () => {
+  test('a debug call reaches the store even if a denial is cached', async () => {
     const store = harness.another();
     const name = `${harness.limiter(policies.gcra!('1h')).name}-denied`;
     const limiter = new RateLimiter({ name, policy: policies.gcra!('1h', 1), store, denyCache: '1s' });

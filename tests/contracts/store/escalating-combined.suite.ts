@@ -50,7 +50,7 @@ export function escalatingCombinedContract(kind: StoreKind): void {
       'to wait beyond the capacity for longer than its timeout',
       { tokens: 2, timeout: '30m', retryAfter: Number.POSITIVE_INFINITY },
     ],
-  ] as const)('a denial starts a block, also of a call that asks %s', async (_, options) => {
+  ] as const)('a denial starts a block, also of a call that wants %s', async (_, options) => {
     const slots = harness.limiter(concurrency({ limit: 1, lease: '3h' }));
     const bucket = tokenBucket({ capacity: 1, refill: 1, every: '1h', waitBeyondCapacity: true });
     const tokens = harness.limiter(bucket, { escalate: { ...escalate, after: 1, block: '2h' } });

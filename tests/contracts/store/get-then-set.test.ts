@@ -9,7 +9,7 @@ import {
 } from '../../../packages/core/src/index.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 
-/** What a store must not do: GET, decide here, SET. The contract asks for 50 at once, of which 10 may pass; here more do. */
+/** What a store must not do: GET, decide here, SET. The contract sends 50 at once, of which 10 may pass; here more do. */
 test('50 calls at once expose a store that reads and writes in two trips', async () => {
   const client = new Redis(redisUrl());
   const memory = memoryStore();

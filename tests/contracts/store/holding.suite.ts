@@ -64,7 +64,7 @@ export function holdingContract(kind: StoreKind): void {
       expect(await same.peek('k')).toMatchObject({ allowed: false });
       await harness.clock.advance('1m');
       expect(await same.consume('k')).toMatchObject({ allowed: true });
-      expect(held).toHaveLength(2); // what is garbage is not renewed
+      expect(held).toHaveLength(2); // garbage is not renewed
     });
 
     test('each release admits the next waiting call, in order', async () => {

@@ -13,7 +13,7 @@ import {
 
 const MINUTE = HOUR / 60;
 
-/** `block` and `override`: what is decided about one key. */
+/** `block` and `override`: decisions about one key. */
 export function overridingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 

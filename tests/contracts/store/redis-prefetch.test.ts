@@ -12,7 +12,7 @@ import { redisUrl, uniqueName } from '../../support/redis-url.js';
 function fleet(policy: Policy) {
   const name = uniqueName('prefetch');
   const stores = [redisStore(redisUrl()), redisStore(redisUrl())];
-  // Blocks may last longer than a busy machine takes: what is tested is that none is lost.
+  // Blocks may last longer than a busy machine takes: the test is that none is lost.
   const options = { name, policy, deadline: '10s', denyCache: false } as const;
   const [one, two] = stores.map(
     (store) => new RateLimiter({ ...options, store, prefetch: { most: 50, idle: '1m' } }),

@@ -122,7 +122,7 @@ export function runningContract(kind: StoreKind): void {
     await holder.release(held);
     expect(await holder.peek('k')).toMatchObject({ remaining: 1 });
     await limiter.close();
-    await limiter.release(mine); // what is held can still be released
+    await limiter.release(mine); // held permits can still be released
   });
 
   test.each(Object.entries(policies))('%s: every call of a closed limiter rejects', async (_, policyOf) => {

@@ -136,7 +136,7 @@ export const escalationsOf = (policies: number): fc.Arbitrary<Escalations> => {
   return fc.tuple(all, all);
 };
 
-/** Makes calls of questions. A refund names a moment of an earlier answer, so each call needs the answers before it. */
+/** Makes calls. A refund names a moment of an earlier answer, so each call needs the answers before it. */
 export function history(
   sets: readonly (readonly Policy[])[],
   questions: readonly Question[],

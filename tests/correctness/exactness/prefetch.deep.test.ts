@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => prefetch.remove());
 
 test.each(prefetchable)(
-  '%s: what is spent later than it was taken is no more than the rule lets go',
+  '%s: permits spent later than they were taken exceed no bound',
   async (name) => {
     const args = [prefetch.file, name, String(Math.ceil(WALKS / 20))];
     const { ok, output } = await run(process.execPath, args, { timeoutMs: 600_000 });

@@ -17,7 +17,7 @@ export async function consumeCalls(course: Course, { store }: Connected): Promis
         record(key, now, cost, allowed, parts[0]!.reset);
       } catch (error) {
         if (!isStoreUnavailableError(error)) throw error;
-        if (raceRun.asks === undefined) await afterFailure();
+        if (raceRun.calls === undefined) await afterFailure();
       }
     }
   };

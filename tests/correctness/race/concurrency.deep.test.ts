@@ -37,7 +37,7 @@ const heldIn = ({ answers }: Outcome, leaseMs = LEASE_MS): Held[][] =>
   [...byKey(answers).values()].map((signs) => heldBy(signs, leaseMs * 1000));
 
 test('never more permits are held than the limit, while holders die and replies are lost', async () => {
-  const outcome = await fleet.run({ ...raceRun, name: 'holding', asks: 200, resets: 2 });
+  const outcome = await fleet.run({ ...raceRun, name: 'holding', calls: 200, resets: 2 });
   const held = heldIn(outcome);
   const seen = outcome.answers.filter(({ moment }) => moment > 0);
   const lasted = seen.at(-1)!.moment - seen[0]!.moment;
@@ -57,7 +57,7 @@ test('never more permits are held than the limit, while holders die and replies 
 }, 120_000);
 
 test('the judge finds a limit that is one too high, and a lease that ends too early', async () => {
-  const outcome = await fleet.run({ ...raceRun, name: 'one-too-high', asks: 200 });
+  const outcome = await fleet.run({ ...raceRun, name: 'one-too-high', calls: 200 });
   expect(heldIn(outcome).flatMap((ofKey) => neverMoreHeld(LIMIT - 1, ofKey) ?? [])).not.toEqual([]);
   // If leases were four times as long, other calls would have had the permits of dead holders too early.
   const later = heldIn(outcome, 4 * LEASE_MS);

@@ -50,7 +50,7 @@ export class Fleet {
 
   /**
    * Each process runs `raceRun`, whose counts are per process.
-   * @param meanwhile faults during the run; a run without `asks` ends with it
+   * @param meanwhile faults during the run; a run without `calls` ends with it
    */
   async run(raceRun: RaceRun, meanwhile?: () => Promise<unknown>): Promise<Outcome> {
     const running = Promise.all(
@@ -62,7 +62,7 @@ export class Fleet {
     );
     running.catch(() => undefined); // rethrown below if `meanwhile` fails first
     await meanwhile?.();
-    if (raceRun.asks === undefined) for (const child of this.children) child.send('over');
+    if (raceRun.calls === undefined) for (const child of this.children) child.send('over');
     const results = await running;
     return {
       asked: sum(results.map(({ asked }) => asked)),

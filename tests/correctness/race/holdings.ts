@@ -46,7 +46,7 @@ export async function holdCalls(course: Course, { store }: Connected): Promise<v
       } catch (error) {
         if (isRateLimitExceededError(error)) continue; // nothing was free for a second
         if (!isStoreUnavailableError(error)) throw error;
-        if (raceRun.asks === undefined) await afterFailure();
+        if (raceRun.calls === undefined) await afterFailure();
       } finally {
         if (dies) await limiter.close();
       }

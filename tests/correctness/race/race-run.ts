@@ -24,11 +24,11 @@ export interface RaceRun {
   /** Number of keys of each policy. */
   readonly keys: number;
   /** Number of calls of each process; without it the run lasts until the fleet ends it. */
-  readonly asks?: number;
+  readonly calls?: number;
   readonly inFlight: number;
-  /** How often the network loses a reply and its connection during all `asks`. */
+  /** How often the network loses a reply and its connection during all `calls`. */
   readonly resets?: number;
-  /** Mean time between two losses, ms, for a run without `asks`. */
+  /** Mean time between two losses, ms, for a run without `calls`. */
   readonly resetEach?: number;
   /** Failure policy of the limiters of `decide`. */
   readonly failurePolicy?: Exclude<FailurePolicy, () => unknown>;

@@ -14,7 +14,7 @@ const KEYS = 50;
 const TIMES = 10;
 const DECISIONS = (100_000 * TIMES) / contests.length;
 const RESETS = (104 * TIMES) / contests.length;
-const ASKS = 1_700 * TIMES; // calls of each process: a few more than decisions, because some replies are lost
+const CALLS = 1_700 * TIMES; // calls of each process: a few more than decisions, because some replies are lost
 
 let redis: RedisServer;
 let fleet: Fleet;
@@ -41,7 +41,7 @@ test.each(contests)(
       name,
       policies: [policy],
       keys: KEYS,
-      asks: ASKS,
+      calls: CALLS,
       inFlight: IN_FLIGHT,
       resets: 2 * TIMES,
     });
@@ -68,7 +68,7 @@ test.each(contests)(
 
 test('the judge finds a limit that is one too high', async () => {
   const policies = [fixedWindow({ limit: 6, window: '1h' })];
-  const raceRun = { kind: 'consume', policies, keys: KEYS, asks: 200, inFlight: IN_FLIGHT } as const;
+  const raceRun = { kind: 'consume', policies, keys: KEYS, calls: 200, inFlight: IN_FLIGHT } as const;
   const { answers } = await fleet.run({ ...raceRun, name: 'one too high' });
   const admitted = answers.filter(({ allowed }) => allowed);
   expect(violations(admitted, inNamedWindows(6, 3_600_000_000))).toEqual([]);

@@ -23,11 +23,11 @@ class Race {
     readonly connected: Connected,
     readonly fraction: () => number,
   ) {
-    const { asks = 0, resets = 0, resetEach } = raceRun;
+    const { calls = 0, resets = 0, resetEach } = raceRun;
     this.#before = connected.proxy?.lostReplies ?? 0;
     // At random moments, never two at once, nor at the start, when nearly every lost reply is an admission.
     this.#lossAt = Array.from({ length: resets }, (_, i) =>
-      Math.floor((asks * (i + (1 + fraction()) / 2)) / resets),
+      Math.floor((calls * (i + (1 + fraction()) / 2)) / resets),
     );
     if (resetEach !== undefined) {
       const lose = () => connected.proxy?.resetNextReply();
@@ -54,7 +54,7 @@ class Race {
   }
 
   #goesOn(): boolean {
-    if (this.over || this.#asked === this.raceRun.asks) return false;
+    if (this.over || this.#asked === this.raceRun.calls) return false;
     if (this.#asked === this.#lossAt[0]) {
       this.#lossAt.shift();
       this.connected.proxy?.resetNextReply();

@@ -395,7 +395,7 @@ test('explain shows the step, the end and the forgiveness of an escalation', asy
   }
 });
 
-test('inspect asks all 200 published limiters, and ls names the omitted ones', async () => {
+test('inspect reads all 200 published limiters, and ls names the omitted ones', async () => {
   const many = await startRedis();
   const own = redisStore(many.url);
   const policy = fixedWindow({ limit: 5, window: '1h' });

@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { onTerminal } from '../../support/terminal.js';
 import { program } from './sluice.js';
 
-// `sluice push` and `rollback` ask on a terminal, and change nothing without a yes.
+// `sluice push` and `rollback` need a yes on a terminal, and change nothing without it.
 
 let server: RedisServer;
 let store: ReturnType<typeof redisStore>;

@@ -85,7 +85,7 @@ test.each([
   expect(COLOUR.test(terminal.text)).toBe(expected);
 });
 
-test('a command asks on a terminal before it writes', async () => {
+test('a command on a terminal needs a yes before it writes', async () => {
   for (const [answer, expected] of [
     ['n\n', 'Nothing was changed.'],
     ['\u0003', ''],

@@ -128,7 +128,7 @@ test('calls that timed out while a node was connecting are never sent', async ()
   );
   const limiter = own.limiter({ policy, store: ownStore({ natMap }), deadline: '100ms' });
   const [key, other] = [await own.keyOn(own.nodes[1]!), await own.keyOn(own.nodes[0]!)];
-  proxies[1]!.blackhole(); // from the start, because ioredis may ask any node for the slots
+  proxies[1]!.blackhole(); // from the start, because ioredis may read the slots from any node
   await eventually(() => limiter.peek(other).catch(() => undefined));
   for (let call = 0; call < 4; call += 1) {
     expect(isStoreUnavailableError(await rejection(limiter.consume(key)))).toBe(true);

@@ -121,7 +121,7 @@ test('reports uncovered slots of a cluster of one node', async () => {
       expect.arrayContaining([
         expect.stringMatching(/^error cluster-down: 127.0.0.1:\d+ says that the cluster is down$/),
         'error slots-uncovered: No node serves the slots 100-199',
-        'error database-in-cluster: The connection asks for database 2',
+        'error database-in-cluster: The connection selects database 2',
         expect.stringMatching(/^note shard-without-replica: /),
       ]),
     );

@@ -64,7 +64,7 @@ function importsOf(text: string): Import[] {
   ];
 }
 
-/** @param what is between `import` and `from` */
+/** @param what the text between `import` and `from` */
 function onlyTypes(what: string): boolean {
   const names = /^\s*\{(.*)\}\s*$/s.exec(what)?.[1]?.split(',') ?? [];
   const filled = names.map((name) => name.trim()).filter((name) => name !== '');

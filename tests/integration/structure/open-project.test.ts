@@ -121,7 +121,7 @@ test.each(forms)('GitHub accepts the issue form %s', (file) => {
   }
 });
 
-test('issues link to other places for questions and security problems', () => {
+test('issues link to other places for help and security problems', () => {
   const { contact_links } = yaml(join(FORMS, 'config.yml'));
   const urls = contact_links.map(({ url }: { url: string }) => url);
   expect(urls).toEqual([`${REPOSITORY}/security/advisories/new`, `${REPOSITORY}/discussions`]);

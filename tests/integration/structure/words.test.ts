@@ -45,14 +45,14 @@ test.each(Object.entries(PHRASES))('no file has the phrase "%s"', (phrase, inste
 });
 
 const SAID = {
-  titles: /(?<![.\w])(?:test|describe)\b[^'"`\n]*(['"`]).*\1,|\)\(\s*(['"`]).*\2,$/gm,
-  comments: /(?<=^|\s)(?:\/\/|\/\*\*|\*) .*$/gm,
+  titles: /(?<![.\w])(?:test|describe)\b[^'"`\n]*(['"`]).*\1,|\)\(\s*(['"`]).*?\2,/gm,
+  comments: /(?<=^|\s)\/(?:\/|\*\*) .*$|^ *\* .*$/gm,
 };
 
 test.each(Object.entries(SPOKEN))(
   'no title and no comment of a reworded folder has %s',
   (phrase, instead) => {
-    const pattern = new RegExp(String.raw`\b(?:${phrase})\b`, 'i');
+    const pattern = new RegExp(String.raw`\b(?:${phrase})\b`);
     const places = (['titles', 'comments'] as const).flatMap((kind) =>
       files
         .filter(({ path }) => REWORDED[kind].test(path) && !path.endsWith('.md'))

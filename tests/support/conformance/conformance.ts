@@ -29,7 +29,7 @@ export interface Conformance {
 /** A policy, and its rule once more, written as plainly as can be. */
 export interface Case {
   readonly policy: Policy;
-  /** The largest cost worth asking for. */
+  /** The largest cost worth trying. */
   readonly most: number;
   /** µs: the usual pause between two calls, for which the limit is about used up. */
   readonly pace: number;

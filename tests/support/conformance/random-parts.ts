@@ -13,6 +13,6 @@ export const every = fc.integer({ min: 1, max: 100_000 });
 export const capacity = openOr(fc.integer({ min: 1, max: 12 }));
 export const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
-/** Leaves out what is not given, as a user would. */
+/** Leaves out absent values, as a user would. */
 export const given = <T extends object>(options: T) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;

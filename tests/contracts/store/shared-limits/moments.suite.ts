@@ -2,7 +2,7 @@ import { drain, type FleetKind, SharedHarness } from './setup.js';
 
 const RATE = { rate: 5, interval: '1h' } as const;
 
-/** Changes and clocks: what is cleared is known by a mark and not by the time, which may stand still or go back. */
+/** Changes and clocks: a cleared key is known by a mark and not by the time, which may stand still or go back. */
 export function momentsContract(kind: FleetKind): void {
   const harness = new SharedHarness(kind);
 

@@ -12,7 +12,7 @@ import { redisUrl, uniqueName } from '../../../support/redis-url.js';
 import { rejection } from '../harness.js';
 import { drain } from './setup.js';
 
-/** What is of Redis alone: its own clock, its keys, and values that are not ours. Two processes, each with its own store. */
+/** Tests of Redis alone: its own clock, its keys, and values that are not ours. Two processes, each with its own store. */
 const stores = [redisStore(redisUrl()), redisStore(redisUrl())] as const;
 const client = new Redis(redisUrl());
 const limiters: SharedLimiter[] = [];
@@ -63,7 +63,7 @@ test('waiting calls get their permits at their booked moments, and no permit goe
   await one.setRate({ rate: 2, interval: '100ms' });
   const decisions = await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? one : other).acquire()));
   const waited = decisions.map((decision) => decision.waited).sort((a, b) => a - b);
-  // Told, not measured: two at once, then two more in each interval, less what asking took.
+  // By the returned times: two at once, then two more in each interval, less the time of the calls themselves.
   expect(waited.slice(0, 2)).toEqual([0, 0]);
   expect(waited.every((ms) => ms <= 300)).toBe(true);
 });

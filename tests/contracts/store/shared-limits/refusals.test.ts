@@ -1,7 +1,7 @@
 import { memoryStore, SharedLimiter, type SharedRate } from '../../../../packages/core/src/index.js';
 import { rejection } from '../harness.js';
 
-/** What is refused at once, with an error that names what is wrong. */
+/** Values refused at once, with an error that names what is wrong. */
 const store = memoryStore();
 const limiter = new SharedLimiter({ name: 'refusals', store });
 afterAll(() => store.close());

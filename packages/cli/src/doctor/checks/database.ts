@@ -16,7 +16,7 @@ export const database = deploymentCheck({
     if (inCluster) {
       report.error(
         'database-in-cluster',
-        `The connection asks for database ${number}`,
+        `The connection selects database ${number}`,
         'Leave the number out.',
       );
       return;

@@ -36,7 +36,7 @@ class Sms {
     return 'pong';
   }
 
-  // @ts-expect-error a limit may have to ask Redis: only async methods can be limited
+  // @ts-expect-error a limit may need Redis: only async methods can be limited
   @CountLimit()
   wrong(): number {
     return 1;
