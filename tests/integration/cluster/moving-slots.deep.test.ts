@@ -6,10 +6,11 @@ import {
   type RateLimiter,
   SharedLimiter,
 } from '../../../packages/core/src/index.js';
+import { NO_OUTAGE } from '../../support/redis/redis-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { eventually, KINDS, OwnCluster } from './own-cluster.js';
 
-const own = new OwnCluster();
+const own = new OwnCluster({ args: NO_OUTAGE });
 
 /** Sums a field of INFO over all nodes. */
 async function total(section: string, pattern: RegExp): Promise<number> {

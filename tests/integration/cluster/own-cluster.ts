@@ -145,7 +145,7 @@ export class OwnCluster {
       await between();
       const [key] = (await from.ask('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
       if (key === undefined) break;
-      await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 5_000);
+      await from.ask('MIGRATE', '127.0.0.1', to.port, key, 0, 60_000);
     }
     for (const { ask } of [to, ...this.nodes]) await ask('CLUSTER', 'SETSLOT', slot, 'NODE', to.id);
   }
