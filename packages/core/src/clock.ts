@@ -36,11 +36,15 @@ export function unref<T extends object>(timer: T): T {
 }
 
 /** µs since 1970 at which `process.hrtime` counts from 0. */
-const ORIGIN = Math.floor(performance.timeOrigin * 1000 + performance.now() * 1000 - hrtimeMicros());
+let origin = 0;
 
 /** The process's monotonic clock, so a change of the machine's time changes nothing here. */
 export const systemClock: Clock = {
-  now: () => ORIGIN + hrtimeMicros(),
+  now() {
+    // Faster than `performance.now`. Looked up at each call, so that fake timers of a test reach it.
+    const [seconds, nanos] = process.hrtime();
+    return origin + seconds * 1_000_000 + Math.floor(nanos / 1000);
+  },
 
   async sleep(micros, signal, { idle = false } = {}) {
     signal?.throwIfAborted();
@@ -60,11 +64,7 @@ export const systemClock: Clock = {
   lateness: () => lateness,
 };
 
-/** Faster than `performance.now`. Looked up at each call, so that fake timers of a test reach it. */
-function hrtimeMicros(): number {
-  const [seconds, nanos] = process.hrtime();
-  return seconds * 1_000_000 + Math.floor(nanos / 1000);
-}
+origin = Math.floor(performance.timeOrigin * 1000 + performance.now() * 1000 - systemClock.now());
 
 /**
  * Resolves when `wake` is called; rejects with the reason of `signal` if it is aborted first.

@@ -5,7 +5,7 @@ import { type Walk, walk } from './walk.js';
 
 /** Today's numbers. Lower them with each change that shortens the walk. */
 const FILES = 24;
-const CALLS = 93;
+const CALLS = 88;
 
 let walked: Walk;
 beforeAll(async () => {

@@ -25,7 +25,7 @@ export class CallDeadline extends Deadline {
   }
 
   /** The next stage: a call that fails when the time is over. */
-  limit(call: TimedCall): void {
+  applyTo(call: TimedCall): void {
     this.#next(() => {
       const { departure } = call;
       const neverSent = departure !== undefined && !departure.sent;

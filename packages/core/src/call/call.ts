@@ -142,8 +142,8 @@ export interface Decider {
   /** On which clock a wait is slept. */
   readonly clock: Clock;
   decide(call: Call): MaybePromise<Answer>;
-  /** Of a pipeline. */
-  decideAndFinish?<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T>;
+  /** Of a pipeline: sends the call, or answers it from a cache. */
+  dispatch?<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T>;
   /** Of a pipeline: decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore?(call: Call, error: StoreUnavailableError): Answer;
   /**

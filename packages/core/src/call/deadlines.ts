@@ -92,11 +92,7 @@ export class Deadlines {
 
   /** Does nothing if it has ended already. */
   end(one: Deadline): void {
-    if (this.#remove(one) && this.#first === undefined) this.#timer?.unref();
-  }
-
-  #remove(one: Deadline): boolean {
-    if (one.due === 0) return false;
+    if (one.due === 0) return;
     const { before, after } = one;
     if (before === undefined) this.#first = after;
     else before.after = after;
@@ -105,7 +101,7 @@ export class Deadlines {
     one.due = 0;
     one.before = undefined;
     one.after = undefined;
-    return true;
+    if (this.#first === undefined) this.#timer?.unref();
   }
 
   readonly #look = (): void => {
@@ -132,7 +128,7 @@ export class Deadlines {
     const now = performance.now();
     // The old timer stays in place until the end: a call made by an expired one must not set a second timer.
     for (let one = this.#first; one !== undefined && one.due <= now; one = this.#first) {
-      this.#remove(one);
+      this.end(one);
       one.expire();
     }
     const next = this.#first;

@@ -84,7 +84,7 @@ export class Admission implements Finisher<Decision> {
    * `consume` or `peek`. Returns at once, or throws, if the store needs no network.
    * @param shadow the caller will not enforce the decision
    */
-  decide(call: KeyCall, shadow = false): MaybePromise<Decision> {
+  admit(call: KeyCall, shadow = false): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
     const heard =
       DECISION.hasSubscribers ||
@@ -93,24 +93,24 @@ export class Admission implements Finisher<Decision> {
       asyncStart.hasSubscribers ||
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
-    const decided = shadow ? shadowCall(call) : call;
+    const admitted = shadow ? shadowCall(call) : call;
     const finisher = shadow ? this.#shadow : this;
-    return heard ? this.#publish(decided, shadow, finisher) : this.#decide(decided, finisher);
+    return heard ? this.#publish(admitted, shadow, finisher) : this.#send(admitted, finisher);
   }
 
   #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
     const traced = isTraced();
-    if (call.operation === 'peek' && !traced) return this.#decide(call, finisher);
+    if (call.operation === 'peek' && !traced) return this.#send(call, finisher);
     const message = new DecideMessage(this, call, finisher, shadow);
-    return traced ? message.trace(() => this.#decide(call, message)) : this.#decide(call, message);
+    return traced ? message.trace(() => this.#send(call, message)) : this.#send(call, message);
   }
 
-  #decide(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
+  #send(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
     if (call.several !== undefined) {
       const { operation, traced, parts } = call;
       const keys = mergeByKey(parts);
       if (keys !== parts) {
-        return this.#decide(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
+        return this.#send(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
           finish: (_, answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
           failed: (_, error) => finisher.failed?.(call, error),
         });
@@ -118,7 +118,7 @@ export class Admission implements Finisher<Decision> {
     }
     const { decider } = this;
     try {
-      if (decider.decideAndFinish !== undefined) return decider.decideAndFinish(call, finisher);
+      if (decider.dispatch !== undefined) return decider.dispatch(call, finisher);
       const answer = decider.decide(call);
       return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);
     } catch (error) {
@@ -145,7 +145,7 @@ export class Admission implements Finisher<Decision> {
   async reserve(call: KeyCall, limits: WaitLimits): Promise<Decision> {
     if (limits.timeout !== undefined) return this.acquire(call.parts, limits);
     limits.signal?.throwIfAborted();
-    const decision = await this.decide(call);
+    const decision = await this.admit(call);
     if (!decision.allowed) throw errorOfDenial(decision);
     return decision;
   }

@@ -63,7 +63,7 @@ export abstract class BaseLimiter<Key> {
   consume(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     // Not an async function: that would add two promises.
     try {
-      return Promise.resolve(this.#decide('consume', key, options));
+      return Promise.resolve(this.#admit('consume', key, options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -75,7 +75,7 @@ export abstract class BaseLimiter<Key> {
    */
   consumeSync(key: Key, options: DecisionOptions = NO_OPTIONS): Decision {
     const { decider } = this.#admission;
-    if (decider.decideAndFinish === undefined) return this.#decide('consume', key, options) as Decision;
+    if (decider.dispatch === undefined) return this.#admit('consume', key, options) as Decision;
     throw new TypeError(
       `consumeSync: limiter '${this.name}' counts in a ${decider.name} store, which answers over the network: use consume`,
     );
@@ -95,7 +95,7 @@ export abstract class BaseLimiter<Key> {
 
   /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. @throws as `consume` does */
   async peek(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
-    return this.#decide('peek', key, options);
+    return this.#admit('peek', key, options);
   }
 
   /**
@@ -157,17 +157,17 @@ export abstract class BaseLimiter<Key> {
   }
 
   /** Returns at once if the store needs no network. */
-  #decide(operation: 'consume' | 'peek', key: Key, options: DecisionOptions): MaybePromise<Decision> {
+  #admit(operation: 'consume' | 'peek', key: Key, options: DecisionOptions): MaybePromise<Decision> {
     const calls = this.#calls;
-    if (options === NO_OPTIONS) return this.#admission.decide(calls.call(operation, key, 1));
+    if (options === NO_OPTIONS) return this.#admission.admit(calls.call(operation, key, 1));
     const costs = costOption(operation, options, calls.names, DECISION_OPTIONS);
     const call = calls.call(operation, key, costs, flag(operation, options, 'debug'));
-    return this.#admission.decide(call, flag(operation, options, 'shadow'));
+    return this.#admission.admit(call, flag(operation, options, 'shadow'));
   }
 
   /** @internal `consume` that returns at once if the store needs no network. */
   static consumer<Key>(limiter: BaseLimiter<Key>) {
-    return (key: Key, options: DecisionOptions = NO_OPTIONS) => limiter.#decide('consume', key, options);
+    return (key: Key, options: DecisionOptions = NO_OPTIONS) => limiter.#admit('consume', key, options);
   }
 
   /** @internal Refunds what the members of these names took, and releases what the others hold. */

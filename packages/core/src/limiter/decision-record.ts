@@ -98,8 +98,34 @@ export class DecisionRecord implements Decision {
   }
 
   get policies(): readonly PolicyDecision[] {
-    this.#policies ??= policyDecisions(this.#call.parts, this.#answer);
-    return this.#policies;
+    if (this.#policies !== undefined) return this.#policies;
+    const { parts } = this.#call;
+    const { allowed, wait, parts: answers } = this.#answer;
+    // A waiting call gets its decision at its booked moment, and times count from then.
+    const asleep = allowed ? wait : 0;
+    const decisions: PolicyDecision[] = [];
+    for (let i = 0; i < parts.length; i += 1) {
+      const own = answers[i]!;
+      const { name, rule } = parts[i]!.limit;
+      const { algorithm } = rule;
+      const { limit, window } = own.override === undefined ? rule : algorithm.figures.size(own.override);
+      const { remaining, reset } = own;
+      const more = algorithm.figures.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
+      const decision: { -readonly [field in keyof PolicyDecision]: PolicyDecision[field] } = {
+        name,
+        cost: parts[i]!.cost,
+        limit,
+        window: Math.ceil(window / 1000),
+        remaining,
+        retryAfter: waitMs(own.wait === NEVER ? NEVER : Math.max(0, own.wait - asleep)),
+        resetAfter: Math.ceil(Math.max(0, reset - asleep) / 1000),
+        moreAfter: Math.ceil(Math.max(0, more - asleep) / 1000),
+      };
+      if (algorithm.holders !== undefined) decision.held = true;
+      decisions.push(decision);
+    }
+    this.#policies = decisions;
+    return decisions;
   }
 
   toJSON(): Decision {
@@ -142,35 +168,5 @@ export class DecisionRecord implements Decision {
   }
 }
 
-const partWait = ({ wait }: PartAnswer, asleep: number): number =>
-  waitMs(wait === NEVER ? NEVER : Math.max(0, wait - asleep));
-
 const longestBlock = (parts: readonly PartAnswer[]): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
-
-function policyDecisions(parts: readonly Part[], answer: Answer): readonly PolicyDecision[] {
-  // A waiting call gets its decision at its booked moment, and times count from then.
-  const asleep = answer.allowed ? answer.wait : 0;
-  const decisions: PolicyDecision[] = [];
-  for (let i = 0; i < parts.length; i += 1) {
-    const own = answer.parts[i]!;
-    const { name, rule } = parts[i]!.limit;
-    const { algorithm } = rule;
-    const { limit, window } = own.override === undefined ? rule : algorithm.figures.size(own.override);
-    const { remaining, reset } = own;
-    const more = algorithm.figures.more?.(own.override ?? rule.parameters, remaining, reset) ?? reset;
-    const decision: { -readonly [field in keyof PolicyDecision]: PolicyDecision[field] } = {
-      name,
-      cost: parts[i]!.cost,
-      limit,
-      window: Math.ceil(window / 1000),
-      remaining,
-      retryAfter: partWait(own, asleep),
-      resetAfter: Math.ceil(Math.max(0, reset - asleep) / 1000),
-      moreAfter: Math.ceil(Math.max(0, more - asleep) / 1000),
-    };
-    if (algorithm.holders !== undefined) decision.held = true;
-    decisions.push(decision);
-  }
-  return decisions;
-}

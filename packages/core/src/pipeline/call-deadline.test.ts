@@ -132,10 +132,10 @@ test('an expired deadline fails each later stage at once; an ended deadline fail
     failed: (reason: unknown) => failed.push([name, reason]),
   });
   const deadline = new CallDeadline(start);
-  deadline.limit(stage('first'));
+  deadline.applyTo(stage('first'));
   await deadline.until(new Promise(() => {}));
   expect([failed, deadline.over]).toEqual([[], true]); // one stage at a time: the second replaced the first
-  deadline.limit(stage('third'));
+  deadline.applyTo(stage('third'));
   expect(failed).toEqual([['third', error]]);
   deadline.end();
   const other = new CallDeadline(start);

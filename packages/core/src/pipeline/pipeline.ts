@@ -8,7 +8,7 @@ import {
   storageKey,
 } from '../call/call.js';
 import type { CallDeadline } from '../call/call-deadline.js';
-import { type Deadlines, type Departure, DepartureDeadline } from '../call/deadlines.js';
+import { type Deadlines, DepartureDeadline } from '../call/deadlines.js';
 import { type CallOwner, PendingCall, THE_ANSWER } from '../call/pending-call.js';
 import type { Clock } from '../clock.js';
 import { isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
@@ -75,11 +75,11 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   async decide(call: Call): Promise<Answer> {
-    return this.decideAndFinish(PendingCall.of(call), THE_ANSWER);
+    return this.dispatch(PendingCall.of(call), THE_ANSWER);
   }
 
   /** Returns at once if the deny cache answers. */
-  decideAndFinish<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T> {
+  dispatch<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T> {
     const prefetches = call.several !== undefined || call.limit.prefetch !== undefined;
     const cache = this.#denyCache;
     let denial = prefetches || cache.isEmpty ? undefined : cache.find(call);
@@ -95,7 +95,7 @@ export class Pipeline implements Decider, CallOwner {
       if (this.#prefetch.handles(pending)) return result;
       denial = cache.find(pending);
     }
-    if (denial === undefined) this.#send(pending);
+    if (denial === undefined) this.#enter(pending);
     else this.#hold(pending, denial);
     return result;
   }
@@ -106,7 +106,7 @@ export class Pipeline implements Decider, CallOwner {
     const answer = pending.begin(THE_ANSWER, this);
     pending.ownDeadline = deadline;
     const denial = this.#denyCache.find(pending);
-    if (denial === undefined) this.#send(pending);
+    if (denial === undefined) this.#enter(pending);
     else this.#hold(pending, denial);
     return answer;
   }
@@ -118,7 +118,7 @@ export class Pipeline implements Decider, CallOwner {
       answerInTurn(() => call.resolve(answer));
     } else if (denial.waiting === undefined) {
       this.#denyCache.renew(denial, call);
-      this.#send(call);
+      this.#enter(call);
     } else {
       if (call.ownDeadline === undefined) this.#giveDeadline(call);
       call.ownDeadline!.begin();
@@ -126,7 +126,7 @@ export class Pipeline implements Decider, CallOwner {
     }
   }
 
-  #send(call: PendingCall): void {
+  #enter(call: PendingCall): void {
     const context = this.#context;
     if (call.operation !== 'consume') context.invalidations.add(call);
     if (call.ownDeadline?.over) {
@@ -153,21 +153,17 @@ export class Pipeline implements Decider, CallOwner {
       );
   }
 
-  #depart(call: PendingCall, limits?: Deadlines): void {
+  #depart(call: PendingCall, given?: Deadlines): void {
     const { store } = this;
     const until = this.#context.health?.isKnown ? undefined : store.firstConnectionUntil;
     const { usual, first } = this.#times;
-    const deadlines = limits ?? (until === undefined ? usual : first);
-    call.ownDeadline?.limit(call);
+    const deadlines = given ?? (until === undefined ? usual : first);
+    call.ownDeadline?.applyTo(call);
     if (call.over) return;
-    if (limits !== undefined) store.expect?.(limits.ms);
+    if (given !== undefined) store.expect?.(given.ms);
     const departure = store.send?.(call) ?? departAlone(call, store, deadlines.ms);
-    this.#limit(call, departure, deadlines, until);
-  }
-
-  /** Calls of one departure share a deadline: one reading of the clock and one link in the list for all. */
-  #limit(call: PendingCall, departure: Departure, deadlines: Deadlines, until: number | undefined): void {
     if (call.ownDeadline !== undefined) return;
+    // Calls of one departure share a deadline: one reading of the clock and one link in the list for all.
     call.deadlines = deadlines;
     for (let one = departure.deadline; one !== undefined; one = one.next) {
       if (one.deadlines === deadlines) return;
@@ -213,7 +209,7 @@ export class Pipeline implements Decider, CallOwner {
     const denial = this.#denyCache.find(call, false);
     if (denial !== undefined) call.resolve(this.#denyCache.answer(denial));
     else if (isDegraded(answer)) call.follow(decideByFallback(answer, call));
-    else this.#send(call);
+    else this.#enter(call);
   }
 
   #decideWithoutStore(call: PendingCall, error: StoreUnavailableError): void {
@@ -269,7 +265,7 @@ export class Pipeline implements Decider, CallOwner {
   }
 }
 
-/** A function of its own: its closure would cost each call of `decideAndFinish` an object. */
+/** A function of its own: its closure would cost each call of `dispatch` an object. */
 const finishNextTurn = <T>(call: KeyCall, answer: Answer, finisher: Finisher<T>): Promise<T> =>
   nextTurn().then(() => finisher.finish(call, answer));
 

@@ -104,7 +104,7 @@ async function sendChange(change: RateChange, times: TimeLimits, limits?: Deadli
         state.abandoned = true;
         reject(error);
       };
-      deadline.limit({ over: false, departure: undefined, deadlines: undefined, failed });
+      deadline.applyTo({ over: false, departure: undefined, deadlines: undefined, failed });
       store.rate(change, state).then(resolve, reject);
     });
   } finally {

@@ -119,7 +119,7 @@ export class SharedLimiter {
 
   /** Permits that could be taken now. @throws RateNotSetError */
   async availablePermits(): Promise<number> {
-    return (await this.#admission.decide(KeyCall.of({ operation: 'peek', wait: 0, parts: this.#parts(1) })))
+    return (await this.#admission.admit(KeyCall.of({ operation: 'peek', wait: 0, parts: this.#parts(1) })))
       .remaining;
   }
 

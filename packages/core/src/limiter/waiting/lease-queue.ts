@@ -30,7 +30,7 @@ export class LeaseQueue {
       // Without a renewal for a whole lease the place was lost: join again at the end of the queue.
       return settled ?? (await this.wait(part, { ...first, queued: false }, left, signal));
     } catch (reason) {
-      const refunded = this.#decide('refund', place).catch(() => {}); // if this fails, the place expires with its lease
+      const refunded = this.#send('refund', place).catch(() => {}); // if this fails, the place expires with its lease
       if (!isOutage(reason)) await refunded;
       throw reason;
     } finally {
@@ -54,7 +54,7 @@ export class LeaseQueue {
     for (let pause = nextPause(false); ; ) {
       wake.subscribe();
       await wake.sleep(Math.min(pause, left()));
-      const answer = await this.#decide('renew', place).catch((error: unknown) => {
+      const answer = await this.#send('renew', place).catch((error: unknown) => {
         // The store may come back: the place is kept until its lease ends.
         const mayComeBack = isOutage(error) && error.reason !== 'closed';
         if (!mayComeBack || clock.now() - answeredAt >= lease || left() === 0) throw error;
@@ -68,7 +68,7 @@ export class LeaseQueue {
       if (answer.allowed) return answer;
       if (!answer.queued) return undefined;
       if (left() === 0) {
-        await this.#decide('refund', place);
+        await this.#send('refund', place);
         return { ...answer, wait: answer.parts[0]!.wait, queued: false };
       }
       pause = Math.min(answer.wait, nextPause(wake.subscribed));
@@ -82,7 +82,7 @@ export class LeaseQueue {
     throw answer.source.error;
   }
 
-  async #decide(operation: 'renew' | 'refund', part: Part): Promise<Answer> {
+  async #send(operation: 'renew' | 'refund', part: Part): Promise<Answer> {
     return this.store.decide({ operation, wait: 0, parts: [part] });
   }
 }
