@@ -1,14 +1,17 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { boardScript } from '../../board/board.script.js';
 import type { BoardConnection, ChannelSubscriber } from '../../board/redis-board.js';
+import { unref } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import { ChannelSubscription } from './channel-subscription.js';
+import { clearTimeout, setTimeout } from '../../native-timers.js';
+import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, runScript, within } from './client.js';
-import { isMistake, tooLate } from './errors.js';
-import { warnOfRefusedBoard } from './warnings.js';
+import { warnOfRefusedBoard } from './client-settings.js';
+import { isMistake, NoConnectionError, tooLate } from './errors.js';
+import { openSubscriber, SUBSCRIBER_OPTIONS, type Subscriber } from './subscriber.js';
 import type { RedisWatch } from './watch.js';
 
-/** The longest call that no decision waits for, ms. */
+/** The longest time of a subscription, and of a call that no decision waits for, ms. */
 const LONGEST = 5_000;
 /** Texts for the notice board that a client may hold for a frozen server. */
 const MOST_UNANSWERED = 4;
@@ -78,3 +81,112 @@ export class SessionBoardConnection implements BoardConnection {
 /** For calls that no decision waits for: a server that is frozen would keep them without end. */
 export const inTime = <T>({ watch }: Pick<BoardSession, 'watch'>, reply: Promise<T>): Promise<T> =>
   within(reply, () => tooLate('no answer', LONGEST, watch?.error()), LONGEST);
+
+/** The server that a channel is on. */
+interface ChannelServer {
+  readonly client: RedisClient;
+  /** In a cluster `host:port`; otherwise ''. */
+  readonly node: string;
+  /** With the prefix of the client. */
+  readonly channel: string;
+}
+
+/** ms between two looks whether the server answers, and is still the right one. */
+const EVERY = 2_000;
+/** ms until a server that refuses is asked again: each refusal is a line in its log. */
+const REFUSED = 60_000;
+
+/** Never connects by itself: the next look opens a new connection, perhaps to another node. */
+const OPTIONS = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
+
+/**
+ * Subscribes to a channel on one server, on a connection of its own. A publisher learns the subscribers of its node only, so in a cluster
+ * it must be the node of the channel's name, also after that has moved.
+ */
+class ChannelSubscription {
+  readonly #reach: () => Promise<ChannelServer>;
+  readonly #errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError;
+  readonly #subscriber: ChannelSubscriber;
+  #connection: Subscriber | undefined;
+  #node: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why it is lost, if it is. */
+  #lostFor: string | undefined;
+  #closed = false;
+
+  /** @param reach asks the server something, and resolves to it */
+  constructor(
+    reach: () => Promise<ChannelServer>,
+    errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError,
+    subscriber: ChannelSubscriber,
+  ) {
+    this.#reach = reach;
+    this.#errorOf = errorOf;
+    this.#subscriber = subscriber;
+    void this.#look();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const server = await this.#reach();
+      if (this.#closed) return;
+      if (this.#connection === undefined || this.#node !== server.node) await this.#open(server);
+      if (this.#lostFor !== undefined && !this.#closed) {
+        this.#lostFor = undefined;
+        this.#subscriber.resumed();
+      }
+      this.#schedule(EVERY);
+    } catch (given) {
+      if (this.#closed) return;
+      this.#drop();
+      const error = this.#errorOf(given);
+      this.#lost(error);
+      this.#schedule(isStoreRefusal(error) ? REFUSED : EVERY);
+    }
+  }
+
+  #schedule(ms: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = unref(setTimeout(() => void this.#look(), ms));
+  }
+
+  async #open({ client, node, channel }: ChannelServer): Promise<void> {
+    this.#drop();
+    const connection = openSubscriber(client, 'following other processes', OPTIONS);
+    this.#connection = connection;
+    this.#node = node;
+    connection.on('message', (_, text) => {
+      if (connection === this.#connection) this.#subscriber.message(text);
+    });
+    const ended = new Promise<never>((_, reject) => {
+      connection.on('end', () => {
+        reject(new NoConnectionError('the connection ended'));
+        if (connection !== this.#connection) return;
+        this.#connection = undefined;
+        this.#schedule(0);
+      });
+    });
+    ended.catch(() => {});
+    const subscribed = Promise.race([connection.subscribe(channel), ended]);
+    await within(subscribed, () => tooLate('no subscription', LONGEST, undefined), LONGEST);
+  }
+
+  #lost(error: StoreUnavailableError | StoreConfigurationError): void {
+    if (this.#lostFor === error.reason) return;
+    this.#lostFor = error.reason;
+    this.#subscriber.lost(error);
+  }
+
+  #drop(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.disconnect();
+  }
+}

@@ -25,10 +25,10 @@ import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
-import { ReleaseSubscriber } from './release-subscriber.js';
 import { rateAnswer } from './reply.js';
 import { Sender } from './sender.js';
 import { Session } from './session.js';
+import { ReleaseSubscriber } from './subscriber.js';
 
 /**
  * Keeps state in Redis, shared by all processes that use the same server. Takes an address, options (`{ url }`, `{ sentinels, name }`,

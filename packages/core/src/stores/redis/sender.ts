@@ -1,16 +1,15 @@
+import { performance } from '#platform';
 import type { Script } from '../../algorithms/algorithm.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import type { Batch, KeyGroup } from './batch.js';
 import { bySlot } from './batches.js';
-import { isReady, type RedisClient, runScript, type Write } from './client.js';
+import { inOneWrite, isReady, type RedisClient, runScript, type Write } from './client.js';
+import { warnOfDeclaredKeys } from './client-settings.js';
 import { Numbers } from './numbers.js';
 import { settle } from './reply.js';
 import type { Session } from './session.js';
-import { inOneWrite } from './socket.js';
-import { StoreCall } from './store-call-message.js';
-import { warnOfDeclaredKeys } from './warnings.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /** Sends a store's scripts: the calls of a batch together, and single ones. */
@@ -154,3 +153,40 @@ export class Sender {
     }
   }
 }
+
+/** Publishes one script call once its reply is there, or once it has failed; created only if anyone subscribes. */
+class StoreCall {
+  #calls: number;
+  #startedAt = performance.now();
+  #sent = false;
+
+  constructor(
+    readonly store: Pick<Store, 'name' | 'health'>,
+    readonly batch: Batch,
+  ) {
+    this.#calls = callsOf(batch);
+  }
+
+  /** The script is being sent, perhaps after a connection was opened; a second time with its text, if the server does not know it. */
+  sent(): void {
+    if (this.#sent) return;
+    this.#sent = true;
+    this.#calls = callsOf(this.batch);
+    this.#startedAt = performance.now();
+  }
+
+  ended(error?: unknown): void {
+    STORE_CALL.publish({
+      store: this.store.name,
+      address: this.store.health?.address(),
+      node: this.batch.node,
+      calls: this.#calls,
+      startedAt: this.#startedAt,
+      endedAt: performance.now(),
+      error,
+    });
+  }
+}
+
+/** Some of its calls may have ended since the batch was made. */
+const callsOf = ({ groups }: Batch): number => groups.reduce((sum, { calls }) => sum + calls.length, 0);

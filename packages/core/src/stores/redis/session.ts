@@ -3,12 +3,11 @@ import { FIRST_CONNECTION_MS } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
 import type { StoreHealth } from '../../health/store-health.js';
 import { isReady, type RedisClient, within } from './client.js';
-import { OwnConnection } from './connection.js';
+import { warnOfEviction, warnOfResending } from './client-settings.js';
+import { addressOfClient, addressOfServer, OwnConnection, resolveClient } from './connection.js';
 import { classified, isMistake, storeClosed, tooLate } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
-import { addressOfClient, addressOfServer, resolveClient } from './resolve-client.js';
-import { warnOfEviction, warnOfResending } from './warnings.js';
 import { type RedisWatch, unwatch, watch } from './watch.js';
 
 /** Status of a connection before its first use. After a loss it is another. */

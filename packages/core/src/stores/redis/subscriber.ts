@@ -1,5 +1,8 @@
+import { EVERYONE } from '../../call/operation.js';
 import { StoreConfigurationError } from '../../errors.js';
+import { getOrCreate } from '../../get-or-create.js';
 import type { RedisClient } from './client.js';
+import { storeClosed } from './errors.js';
 
 /** A connection that only subscribes. */
 export interface Subscriber {
@@ -41,4 +44,126 @@ export function openSubscriber(client: RedisClient, need: string, ...options: ob
   // Others use the same server and report its errors.
   connection.on('error', () => {});
   return connection;
+}
+
+/** ms that the connection stays open without a subscription. */
+const LINGER_MS = 1000;
+
+/** A Cluster subscribes on one node, and on another when that one is lost. Messages in between are lost; waiting calls also poll. */
+const CLUSTER_SUBSCRIBER_OPTIONS = {
+  enableOfflineQueue: true,
+  lazyConnect: false,
+  retryDelayOnFailover: 100,
+};
+
+const WAITING = 'waiting for a concurrency limit';
+
+type Granted = (id: number) => void;
+
+interface Channel {
+  readonly listeners: Set<Granted>;
+  readonly ready: Promise<unknown>;
+}
+
+/**
+ * Wakes the waiting calls of this process when a release anywhere admitted them. One connection for all of them, opened when first
+ * needed: a connection that subscribes can do nothing else.
+ */
+export class ReleaseSubscriber {
+  readonly #client: () => Promise<RedisClient>;
+  readonly #channels = new Map<string, Channel>();
+  #connection: Promise<Subscriber> | undefined;
+  #lingering: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(client: () => Promise<RedisClient>) {
+    this.#client = client;
+  }
+
+  /** Scripts publish under the key with the prefix of the client. */
+  async listen(key: string, granted: Granted): Promise<() => void> {
+    const client = await this.#client();
+    if (this.#closed) throw storeClosed();
+    const name = `${client.options?.keyPrefix ?? ''}${key}`;
+    clearTimeout(this.#lingering);
+    this.#connection ??= this.#open(client);
+    const connection = await this.#connection;
+    const channel = getOrCreate(this.#channels, name, () => ({
+      listeners: new Set<Granted>(),
+      ready: connection.subscribe(name),
+    }));
+    channel.listeners.add(granted);
+    const stop = () => this.#stop(connection, name, granted);
+    try {
+      await channel.ready;
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#channels.clear();
+    this.#disconnect();
+  }
+
+  async #open(client: RedisClient): Promise<Subscriber> {
+    const connection = client.isCluster
+      ? openSubscriber(client, WAITING, [], CLUSTER_SUBSCRIBER_OPTIONS)
+      : openSubscriber(client, WAITING, SUBSCRIBER_OPTIONS);
+    connection.on('message', (channel, id) => this.#wake(channel, Number(id)));
+    if (!client.isCluster) this.#resubscribe(connection);
+    return connection;
+  }
+
+  #wake(channel: string, id: number): void {
+    for (const granted of [...(this.#channels.get(channel)?.listeners ?? [])]) granted(id);
+  }
+
+  /**
+   * Subscribes again on each new connection. Waiting calls poll when the connection is lost, which may be an outage, and when it is back,
+   * because messages may have been missed.
+   */
+  #resubscribe(connection: Subscriber): void {
+    const wakeAll = () => {
+      for (const channel of this.#channels.keys()) this.#wake(channel, EVERYONE);
+    };
+    let state: 'new' | 'subscribed' | 'lost' = 'new';
+    connection.on('ready', async () => {
+      try {
+        await Promise.all([...this.#channels.keys()].map((channel) => connection.subscribe(channel)));
+      } catch {
+        // A busy server may refuse. ioredis would leave that rejection unhandled; the next connection subscribes again.
+        if (!this.#closed) connection.disconnect(true);
+        return;
+      }
+      if (state === 'lost') wakeAll();
+      state = 'subscribed';
+    });
+    connection.on('reconnecting', () => {
+      if (state !== 'subscribed') return;
+      state = 'lost';
+      wakeAll();
+    });
+  }
+
+  #stop(connection: Subscriber, channel: string, granted: Granted): void {
+    const listeners = this.#channels.get(channel)?.listeners;
+    if (!listeners?.delete(granted) || listeners.size > 0) return;
+    this.#channels.delete(channel);
+    connection.unsubscribe(channel).catch(() => {}); // the connection is lost, and its subscriptions with it
+    if (this.#channels.size > 0 || this.#closed) return;
+    clearTimeout(this.#lingering);
+    this.#lingering = setTimeout(() => {
+      if (this.#channels.size === 0) this.#disconnect(); // a listener may have been added meanwhile
+    }, LINGER_MS).unref();
+  }
+
+  #disconnect(): void {
+    clearTimeout(this.#lingering);
+    this.#connection?.then((connection) => connection.disconnect()).catch(() => {}); // never opened
+    this.#connection = undefined;
+  }
 }

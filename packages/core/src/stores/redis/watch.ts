@@ -1,12 +1,11 @@
 import { errorMonitor } from '#platform';
 import { getOrCreate } from '../../get-or-create.js';
 import { setImmediate } from '../../native-timers.js';
-import { isReady, Listeners, type RedisClient } from './client.js';
+import { isReady, Listeners, type RedisClient, readBeforeTimeout } from './client.js';
 import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
 import { withoutCommand } from './error-texts.js';
 import { isRefusal, isSelectError, isSocketTimeout, NoConnectionError } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
-import { readBeforeTimeout } from './socket.js';
 
 /** A connection attempt that calls wait for. */
 interface Attempt {
