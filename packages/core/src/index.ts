@@ -29,8 +29,8 @@ export {
   type TokenBucketOptions,
   type TokenBucketPolicy,
   tokenBucket,
+  tokenBucketOfRate,
 } from './algorithms/token-bucket/token-bucket.js';
-export { tokenBucketOfRate } from './algorithms/token-bucket/token-bucket-of-rate.js';
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
 export type { Answer, Decider, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';
@@ -51,13 +51,13 @@ export type {
   WindowView,
 } from './decision.js';
 export type { Duration } from './duration.js';
-export type { EscalateOptions } from './engine/escalate-options.js';
+export type { EscalateOptions } from './engine/escalation.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { hashKey } from './keys/hash-key.js';
+export { LimitType } from './keys/key-list.js';
 export type { LimiterKey } from './keys/key-part.js';
-export { LimitType } from './keys/limit-type.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {
   AcquireOptions,

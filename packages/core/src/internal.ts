@@ -10,8 +10,8 @@ export { warn, warnOnce } from './warnings.js';
 // Limits on requests, on methods and in rules take the options of a limiter, and check them before they have a limiter.
 
 export { compilePolicy } from './algorithms/index.js';
-export { notePeriod, shortPeriodOf } from './algorithms/short-periods.js';
-export { compileEscalation } from './engine/escalate-options.js';
+export { notePeriod, shortPeriodOf } from './algorithms/policy-kind.js';
+export { compileEscalation } from './engine/escalation.js';
 export { checkCost } from './limiter/call-options.js';
 export { checkLimiterOptions, LIMITER_BASE_OPTIONS } from './limiter/limiter-options.js';
 export { readNotify } from './limiter/observe.js';
@@ -21,7 +21,7 @@ export { prefetchDefault } from './pipeline/prefetch/prefetch-options.js';
 
 export { type EachKind, policyKinds, policyText } from './algorithms/index.js';
 export type { PolicyKind, PolicyOption } from './algorithms/policy-kind.js';
-export { lengthText } from './length-text.js';
+export { lengthText } from './duration.js';
 
 // Requests, calls and rules compute their keys with one language: templates, lists, addresses.
 
@@ -34,9 +34,9 @@ export {
   KeyListError,
   keyText,
   type ListedKey,
+  parseLimitType,
 } from './keys/key-list.js';
 export { keyPart } from './keys/key-part.js';
-export { parseLimitType } from './keys/limit-type.js';
 export { readProperty } from './keys/property.js';
 
 // A request in memory is decided without a promise, a denial becomes the same error everywhere, and a refund takes what adapters show.
@@ -58,7 +58,7 @@ export { hideName, publicName } from './public-names.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
-export { hashStoredKey } from './hash-key.js';
+export { hashStoredKey } from './keys/hash-key.js';
 export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
 // Rules are read from the store again after a change, and published to the fleet.
@@ -89,17 +89,17 @@ export type {
   PlanDefinition,
   ProcessDefinitions,
 } from './board/definition.js';
-export { publishedHost } from './board/published-host.js';
+export { publishedHost } from './board/definitions.js';
 export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
 export type { CallParts } from './call/call.js';
 export type { Thresholds } from './call/limit.js';
 export { unref } from './clock.js';
-export { HASH_LENGTH } from './hash-key.js';
+export { HASH_LENGTH } from './keys/hash-key.js';
 export { decodeKey, detach, encodeKey } from './keys/redis-key.js';
 export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
 export { redisScripts } from './stores/redis/scripts.js';
-export { boardOf } from './telemetry/message-board.js';
+export { boardOf } from './telemetry/channels.js';
 export { VERSION } from './version.js';
 
 // `inspectKey` and `openLimiter` decide by the definition of a limiter in another process.

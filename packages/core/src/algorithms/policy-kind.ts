@@ -1,3 +1,4 @@
+import { MAX_MICROS } from '../duration.js';
 import type { Policy, Rule } from './algorithm.js';
 
 /**
@@ -39,3 +40,47 @@ type OptionType =
   | { readonly type: 'flag' }
   /** @param what completes "must be …" @param numbers may also be a number */
   | { readonly type: 'text'; readonly what: string; readonly numbers?: true };
+
+/** A share of permits, rounded down, but at least 1: 0 would close the limit. A closed limit stays closed. */
+export const permitsOf = (permits: number, share: number): number =>
+  permits === 0 ? 0 : Math.max(1, Math.floor(permits * share));
+
+/** The same policy with a share of its limit. */
+export const shareOfLimit = <P extends { readonly limit: number }>(policy: P, share: number): P => ({
+  ...policy,
+  limit: permitsOf(policy.limit, share),
+});
+
+/**
+ * The time (ms) in which `refill` permits come back to a share of the limit: whole µs for each permit, rounded up, so that any rate
+ * stays exact.
+ */
+export function timeOf(ms: number, refill: number, share: number): number {
+  if (refill === 0) return ms;
+  const each = Math.ceil((ms * 1000) / share / refill);
+  return Math.min(MAX_MICROS, each * refill) / 1000;
+}
+
+/** A period given as a number below 1000: milliseconds, but perhaps meant as seconds. */
+export interface ShortPeriod {
+  /** The name of the option, such as `window`. */
+  readonly option: string;
+  readonly value: number;
+}
+
+const SECOND_MS = 1000;
+
+// Registered globally: a program may load this package twice, as ESM and as CJS.
+const PERIOD = Symbol.for('sluice.short-period');
+
+/**
+ * Remembers on a policy that its period was given as a number below one second. Copies and JSON of the policy do not show it.
+ * @param value the option as given; a text such as '1s' names its unit, so it is not recorded
+ */
+export function notePeriod<P extends object>(policy: P, option: string, value: unknown): P {
+  if (typeof value !== 'number' || value >= SECOND_MS) return policy;
+  return Object.defineProperty(policy, PERIOD, { value: { option, value }, configurable: true });
+}
+
+export const shortPeriodOf = (policy: object): ShortPeriod | undefined =>
+  (policy as { readonly [PERIOD]?: ShortPeriod })[PERIOD];

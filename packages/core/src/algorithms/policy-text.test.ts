@@ -1,3 +1,4 @@
+import { lengthText } from '../duration.js';
 import {
   concurrency,
   fixedWindow,
@@ -7,7 +8,6 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../index.js';
-import { lengthText } from '../length-text.js';
 import { policyText } from './index.js';
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import type { EscalateOptions } from '../engine/escalate-options.js';
+import type { EscalateOptions } from '../engine/escalation.js';
 
 /**
  * - `limiter`: a `RateLimiter`;

@@ -1,9 +1,8 @@
-import { process } from '#platform';
+import { hostname, process } from '#platform';
 import { getOrCreate } from '../get-or-create.js';
 import { VERSION } from '../version.js';
 import { type FleetBoard, MOST_BYTES } from './board.js';
 import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from './definition.js';
-import { publishedHost } from './published-host.js';
 import { Publisher } from './publisher.js';
 
 const TIMES = { soon: 1_000, every: 60_000, ttl: 180_000 };
@@ -123,3 +122,9 @@ function once(end: () => void): () => void {
     ended = true;
   };
 }
+
+/** The name of this machine in what a process publishes: readers refuse other characters. */
+export const publishedHost = (): string =>
+  hostname()
+    .replace(/[^!-~]/g, '?')
+    .slice(0, 255);

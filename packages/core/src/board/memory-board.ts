@@ -1,6 +1,13 @@
 import type { Clock } from '../clock.js';
-import { type DenialFeed, type FleetBoard, type FleetKind, type FleetNote, newProcess } from './board.js';
-import { type Follower, Followers } from './followers.js';
+import {
+  type DenialFeed,
+  type FleetBoard,
+  type FleetKind,
+  type FleetNote,
+  type Follower,
+  Followers,
+  newProcess,
+} from './board.js';
 
 /** The board of a store in this process, whose only reader and writer is the process itself. */
 export class MemoryBoard implements FleetBoard {

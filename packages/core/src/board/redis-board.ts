@@ -6,11 +6,12 @@ import {
   type FleetBoard,
   type FleetKind,
   type FleetNote,
+  type Follower,
+  Followers,
   MOST_BYTES,
   newProcess,
 } from './board.js';
 import { boardScript } from './board.script.js';
-import { type Follower, Followers } from './followers.js';
 
 /** How a board reaches its server. */
 export interface BoardConnection {

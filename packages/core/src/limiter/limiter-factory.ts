@@ -2,7 +2,7 @@ import type { Policy } from '../algorithms/algorithm.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { CallCost, LimiterDefinition } from '../board/definition.js';
 import type { Decider } from '../call/call.js';
-import type { EscalateOptions } from '../engine/escalate-options.js';
+import type { EscalateOptions } from '../engine/escalation.js';
 import { LimiterClosedError } from '../errors.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
 import { deciderOf } from '../pipeline/pipeline.js';

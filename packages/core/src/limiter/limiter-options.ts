@@ -1,6 +1,6 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { type Duration, toMicros } from '../duration.js';
-import { compileEscalation, type EscalateOptions } from '../engine/escalate-options.js';
+import { compileEscalation, type EscalateOptions } from '../engine/escalation.js';
 import { checkName, checkOptions, describe } from '../options.js';
 import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-policy.js';
 import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch/prefetch-options.js';

@@ -1,5 +1,5 @@
 import type { Algorithm } from '../algorithms/algorithm.js';
-import { loadFleet } from '../load-fleet.js';
+import { loadFleet } from '../board/watching.js';
 import type { Store } from '../stores/store.js';
 import type { CallObserver, LimiterWatching, NotifyOptions, ObservedLimiter } from './observer.js';
 

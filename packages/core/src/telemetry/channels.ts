@@ -1,7 +1,7 @@
 import type { Channel } from 'node:diagnostics_channel';
 import { channel, tracingChannel } from '#platform';
 import { describe } from '../options.js';
-import type { TelemetryChannel, TelemetryMessages } from './messages.js';
+import type { DecisionMessage, TelemetryChannel, TelemetryMessages } from './messages.js';
 
 /** A channel of `node:diagnostics_channel` with typed messages. Build a message only if `hasSubscribers`. */
 interface TypedChannel<Message> extends Omit<Channel, 'publish'> {
@@ -80,3 +80,10 @@ export function subscribe<Name extends TelemetryChannel>(
   subscribed.subscribe(subscriber);
   return () => void subscribed.unsubscribe(subscriber);
 }
+
+/** Of a message: the notice board of the store that its limiter uses. A registered symbol: both copies of this package know it. */
+export const BOARD = Symbol.for('sluice.board');
+
+/** Identifies the store of a message; undefined for a store without a notice board. */
+export const boardOf = (message: DecisionMessage): object | undefined =>
+  (message as { readonly [BOARD]?: object | undefined })[BOARD];

@@ -1,9 +1,8 @@
-import { type Duration, toMicros } from '../../duration.js';
-import { exactLength } from '../../length-text.js';
+import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy } from '../algorithm.js';
 import type { PolicyKind } from '../policy-kind.js';
-import { shareOfLimit } from '../share.js';
+import { shareOfLimit } from '../policy-kind.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };

@@ -1,10 +1,8 @@
-import { type Duration, toMicros } from '../../duration.js';
-import { exactLength } from '../../length-text.js';
+import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, Rule } from '../algorithm.js';
 import type { PolicyKind } from '../policy-kind.js';
-import { permitsOf, timeOf } from '../share.js';
-import { notePeriod } from '../short-periods.js';
+import { notePeriod, permitsOf, timeOf } from '../policy-kind.js';
 import { meterRule } from '../token-bucket/meter-rule.js';
 
 /** The numbers of `leakyBucket`. */

@@ -1,10 +1,8 @@
-import { type Duration, toMicros } from '../../duration.js';
-import { exactLength } from '../../length-text.js';
+import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Algorithm, Policy } from '../algorithm.js';
 import type { PolicyKind } from '../policy-kind.js';
-import { shareOfLimit } from '../share.js';
-import { notePeriod } from '../short-periods.js';
+import { notePeriod, shareOfLimit } from '../policy-kind.js';
 import { runningLog } from './running-log.js';
 
 /** The numbers of `slidingLog`. */

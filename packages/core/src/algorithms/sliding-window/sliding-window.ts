@@ -1,10 +1,8 @@
-import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
-import { exactLength } from '../../length-text.js';
+import { type Duration, exactLength, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Algorithm, Policy } from '../algorithm.js';
 import type { PolicyKind } from '../policy-kind.js';
-import { shareOfLimit } from '../share.js';
-import { notePeriod } from '../short-periods.js';
+import { notePeriod, shareOfLimit } from '../policy-kind.js';
 import { endOfSlot, runningLog } from '../sliding-log/running-log.js';
 
 /** The numbers of `slidingWindow`. */

@@ -16,8 +16,7 @@ import {
   LIMIT,
   steady,
 } from '../../../../../tests/support/conformance/subject-parts.js';
-import { tokenBucket } from './token-bucket.js';
-import { tokenBucketOfRate } from './token-bucket-of-rate.js';
+import { tokenBucket, tokenBucketOfRate } from './token-bucket.js';
 
 export const tokenBucketConformance: Conformance = {
   policies: {

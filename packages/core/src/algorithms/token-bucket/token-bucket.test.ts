@@ -7,8 +7,8 @@ import {
   type TokenBucketPolicy,
   tokenBucket,
   tokenBucketKind,
+  tokenBucketOfRate,
 } from './token-bucket.js';
-import { tokenBucketOfRate } from './token-bucket-of-rate.js';
 
 const START = 1_735_689_600_000_000;
 const seconds = (value: number) => Math.round(value * 1_000_000);

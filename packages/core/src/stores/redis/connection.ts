@@ -2,7 +2,7 @@ import { ioredis } from '#platform';
 import { LONGEST_TIMER } from '../../clock.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
-import { checkNodeVersion } from '../../node-version.js';
+import { checkNodeVersion } from '../../version.js';
 import type { RedisClient } from './client.js';
 import {
   clusterOptions,

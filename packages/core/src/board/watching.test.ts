@@ -1,4 +1,4 @@
-import { fixedWindow, memoryStore, RateLimiter, redisStore } from './index.js';
+import { fixedWindow, memoryStore, RateLimiter, redisStore } from '../index.js';
 
 const policy = fixedWindow({ limit: 1, window: '1m' });
 const missing = Object.assign(new Error("Cannot find module '@sluice/fleet/internal'"), {

@@ -1,4 +1,4 @@
-import { LimitType, parseLimitType } from './limit-type.js';
+import { LimitType, parseLimitType } from './key-list.js';
 
 describe('parseLimitType', () => {
   it.each(Object.values(LimitType))('accepts %s', (type) => {
