@@ -38,10 +38,18 @@ function branches(isRun, of) {
     .join('\n');
 }
 
+/** The codes of answers, which TypeScript declares. */
+const replyCodes = () =>
+  read(join(source, 'engine/reply-codes.ts'))
+    .match(/^export const .*;$/gm)
+    .map((line) => line.replace(/^export const (\w+) = (-\d+);$/, 'local $1 = $2'))
+    .join('\n');
+
 /** A script with everything that it includes: other files of its folder, and a branch for each algorithm. */
 function assembled(file) {
   const beside = (name) => read(join(dirname(file), name));
   return read(file)
+    .replace('-- @reply-codes', replyCodes)
     .replace(/-- @include (\S+)/g, (_, name) => beside(name))
     .replace('-- @algorithms', () => branches(false, (lua) => lua))
     .replace('-- @take-runs', () =>

@@ -1,46 +1,80 @@
 -- Decides calls, in order, each over one or several keys: all its parts, or none.
--- A group is calls in a row that have the same keys: each key is read once and written at most once, and if something is wrong with
--- one of the calls, the calls of this group fail and no others.
--- KEYS      of each group, one for each part; for a part without parameters two more: the entry of this client alone, and
---           the shared rate; for a part with an escalation one more: see escalation.lua
---           Or none: then ARGV begins with the number of keys and the keys, and those may lie in any slot of this cluster node. A group of
---           which a key is not on this node is not decided, and nothing of it is written: ELSEWHERE
--- ARGV[1]   the moment in µs; or '' for the server's clock; or 'packed': the server's clock, and the reply as one text, by cmsgpack
--- Then, where the calls of all groups are alike, and consume the same cost of one rule:
---   cost, number of calls, tag of the rule's algorithm, its parameters…
--- or else '', the number of rules, and for each: tag of its algorithm, number of parameters, parameters…, where the tag may say that the
--- last ones are those of an escalation; then groups, in one of two forms, where a rule is given by its index in the list:
---   number of groups n, rule, cost, number of calls: n groups of one key each, all different, whose calls consume `cost`
---   0, number of keys, number of calls, and for each: operation, wait (µs), how often, number of parts, and
---     for each part: rule, cost, at, to acquire the margin (µs), the gap (µs) and
---     how many calls may wait, and to override the number of other parameters, those parameters…
+-- A group is calls in a row that have the same keys. Each key is read once and written at most once. If something is wrong with one of the
+-- calls, the calls of its group fail and no others. Moments and times are µs; a wait of -1 never ends.
+-- See operation.ts for the operations, entry.lua for what a key holds.
+--
+-- KEYS, for each group and each part:
+--   the key of the part
+--   the entry of this client    for a part without parameters, whose rate is shared
+--   the shared rate             for the same
+--   the escalation              for a part with one: see escalation.lua
+-- Without any KEYS, ARGV begins with the number of keys and the keys. Those may lie in any slot of this cluster node. A group with a key of
+-- another node is not decided, and nothing of it is written: ELSEWHERE.
+--
+-- ARGV
+--   moment                      '': the server's clock; 'packed': the same, and the reply is one text, by cmsgpack
+-- where the calls of all groups are alike, and consume the same cost of one rule:
+--   cost
+--   number of calls             of each group
+--   tag                         of the rule's algorithm
+--   parameter…                  of the rule
+-- otherwise:
+--   ''
+--   number of rules
+--   for each rule:
+--     tag                       of its algorithm; after a ^ how many of the parameters are those of an escalation
+--     number of parameters
+--     parameter…
+--   groups until the end, in one of two forms; a rule is given by its index in the list. Groups of one key each, whose keys all differ and
+--   whose calls consume the same cost:
+--     number of groups
+--     rule
+--     cost
+--     number of calls           of each group
+--   or one group:
+--     0
+--     number of keys
+--     number of calls           equal calls count once
+--     for each call:
+--       operation               after 'traced ' with a trace
+--       wait
+--       how often               equal calls in a row
+--       number of parts
+--       for each part:
+--         rule
+--         cost
+--         at
+--         margin                only to acquire
+--         gap                   only to acquire
+--         most waiting calls    only to acquire
+--         number of parameters  only to override
+--         parameter…            only to override
+--
 -- Reply: now, and for each group answers until all its calls have one. A number ≥ 0 is what remains to a call that is allowed now, and its
---   reset follows; any other is one of the codes below:
+-- reset follows. Any other is a code of reply-codes.ts:
 --   RATE_NOT_SET           no shared rate is set
 --   FAILED                 what went wrong, as text, for all calls of the group
 --   RUN                    equal calls, all allowed now: how many, and three numbers that the algorithm's expandRun reads
---   SAME_DENIED            equal calls, all denied, or SAME_ALLOWED: all allowed without taking anything: how many, wait, remaining, reset
+--   SAME_DENIED            equal calls, all denied: how many, wait, remaining, reset
+--   SAME_ALLOWED           equal calls, all allowed without taking anything: the same
 --   ELSEWHERE              a key of the group lives on another node
 --   UNDECLARED             what the server said, as text, when it takes no keys of this group that are not declared; nothing is written
---   DENIED ALLOWED QUEUED  wait; for each part: remaining, wait, reset, at, number of overriding parameters, those, and with an escalation
---     how long it is still blocked, and the step of the escalation that this call took (0: none);
---     and then, for 'traced consume' and 'traced peek', five lists for each part, each as its length and its numbers: the
---     parameters, the state before, the state after, the queue, and the end of the block
--- Moments and times are µs; a wait of -1 never ends. See call.ts for the operations, entry.lua for what a key holds.
+--   DENIED ALLOWED QUEUED  wait, and for each part:
+--     remaining
+--     wait
+--     reset
+--     at
+--     number of parameters  that override those of the rule
+--     parameter…
+--     blocked               only with an escalation: how long it is still blocked
+--     step                  only with an escalation: the step that this call took; 0: none
+--   With a trace five lists for each part follow, each as its length and its numbers: the parameters, the state before, the state after, the
+--   queue, and the end of the block.
+--
 -- This file and take-run.lua are what most calls need: to consume, of keys that hold a bare state or nothing. They make no function: to make
 -- functions costs more than to decide. The other files here decide what is more, or goes wrong, from the beginning.
 
--- The same as in reply-codes.ts.
-local RATE_NOT_SET = -1
-local FAILED = -2
-local RUN = -3
-local SAME_DENIED = -4
-local SAME_ALLOWED = -5
-local DENIED = -6
-local ALLOWED = -7
-local QUEUED = -8
-local ELSEWHERE = -9
-local UNDECLARED = -10
+-- @reply-codes
 
 local LARGEST = 9007199254740991
 -- Keys that one command reads, and the largest number that string.format('%d') takes everywhere: a number as an argument takes twice as long.

@@ -1,4 +1,4 @@
-/** Codes of answers in a reply of `decide.lua`, which has the same; its header says what follows each. */
+/** Codes of answers in a reply of `decide.lua`; its header says what follows each. `npm run scripts` writes them into the script. */
 export const RATE_NOT_SET = -1;
 export const FAILED = -2;
 export const RUN = -3;
