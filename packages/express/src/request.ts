@@ -1,5 +1,18 @@
-import { NamedPartsView, type Proxies, pathOf, proxiesOf, routeOf, writtenPathOf } from '@sluice/http';
+import {
+  type Advice,
+  NamedPartsView,
+  type Proxies,
+  pathOf,
+  proxiesOf,
+  routeOf,
+  writtenPathOf,
+} from '@sluice/http';
 import type { Request } from 'express';
+
+const ADVICE: Advice = {
+  body: 'Put a body parser in front of the limit, such as express.json()',
+  route: 'Put the limit on the route itself: app.get(path, limit, …)',
+};
 
 export class ExpressRequestView extends NamedPartsView<Request> {
   get path(): string {
@@ -24,5 +37,9 @@ export class ExpressRequestView extends NamedPartsView<Request> {
 
   get proxies(): Proxies {
     return proxiesOf(this.request.app.get('trust proxy'));
+  }
+
+  get advice(): Advice {
+    return ADVICE;
   }
 }

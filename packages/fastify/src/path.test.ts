@@ -1,6 +1,7 @@
 import { fixedWindow } from '@sluice/core';
 import fastify from 'fastify';
 import { rateLimit } from './index.js';
+import { FastifyRequestView } from './request.js';
 
 test.each([
   [true, [200, 404, 200, 429]],
@@ -40,4 +41,15 @@ test('#{route} is known in every hook, and all 404s share one count', async () =
   for (const path of ['/users/1', '/users/2', '/x', '/y']) statuses.push((await app.inject(path)).statusCode);
   expect(statuses).toEqual([200, 429, 404, 429]);
   await app.close();
+});
+
+test.each([
+  ['5.4.0', '/Users'],
+  ['5.5.0', '/users'],
+  ['5.6.2', '/users'],
+  ['5.12.8', '/Users'],
+])('in Fastify %s, router options without caseSensitive yield the path %s', (version, path) => {
+  const initialConfig = { caseSensitive: true, routerOptions: { maxParamLength: 100 } };
+  const view = new FastifyRequestView({ url: '/Users', server: { initialConfig, version } } as never);
+  expect(view.path).toBe(path);
 });

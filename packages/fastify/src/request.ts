@@ -1,16 +1,26 @@
-import { fastifyPathOf, NamedPartsView, type Proxies, pathOf, writtenPathOf } from '@sluice/http';
+import { type Advice, NamedPartsView, type Proxies, pathOf, routerPathOf, writtenPathOf } from '@sluice/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The option `trustProxy` of each server, which Fastify does not publish. */
 const trusted = new WeakMap<FastifyInstance, Proxies>();
 
+/** Versions whose `initialConfig` omits `caseSensitive`. Ignoring case is the safe answer: no spelling has its own count. */
+const HIDES_CASE = /^5\.[56]\./;
+
+const ADVICE: Advice = { body: "In Fastify use hook: 'preValidation' or 'preHandler'" };
+
 export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   get path(): string {
-    return fastifyPathOf(pathOf, this.request.url, this.request.server);
+    return this.#read(pathOf);
   }
 
   get writtenPath(): string | undefined {
-    return fastifyPathOf(writtenPathOf, this.request.url, this.request.server);
+    return this.#read(writtenPathOf);
+  }
+
+  #read<Path>(read: (url: string, caseSensitive: boolean) => Path): Path {
+    const { url, server } = this.request;
+    return routerPathOf(read, url, server.initialConfig, !HIDES_CASE.test(server.version));
   }
 
   /** All 404s share one count. */
@@ -21,6 +31,10 @@ export class FastifyRequestView extends NamedPartsView<FastifyRequest> {
   /** Fastify parses no body of these methods, so none is missing. */
   get bodyParsed(): boolean | undefined {
     return this.request.method === 'GET' || this.request.method === 'HEAD' || undefined;
+  }
+
+  get advice(): Advice {
+    return ADVICE;
   }
 
   get proxies(): Proxies {

@@ -1,4 +1,4 @@
-import { pathOf, type RequestView } from '@sluice/http';
+import { type Advice, pathOf, type RequestView } from '@sluice/http';
 
 /** What a web-standard request does not contain. */
 export interface RequestInfo {
@@ -13,6 +13,8 @@ export interface RequestInfo {
   readonly body?: unknown;
 }
 
+const ADVICE: Advice = { body: 'Pass the body in info', route: 'Pass the route in info' };
+
 export function viewOf(request: Request, info: RequestInfo): RequestView {
   const { ip, user, params, route, body } = info;
   const url = new URL(request.url);
@@ -26,6 +28,7 @@ export function viewOf(request: Request, info: RequestInfo): RequestView {
     body,
     bodyParsed: 'body' in info,
     source: request,
+    advice: ADVICE,
     get headers() {
       return Object.fromEntries(request.headers);
     },

@@ -40,9 +40,10 @@ export type { Verdict } from './verdict.js';
 
 // A framework's request and response, as limits see them.
 
-export { currentRequest, runWithRequest } from './request-context.js';
-export { fastifyPathOf, pathOf, routeOf, writtenPathOf } from './request-path.js';
+export { currentRequest, enterRequest, runWithRequest } from './request-context.js';
+export { pathOf, type RouterSettings, routeOf, routerPathOf, writtenPathOf } from './request-path.js';
 export {
+  type Advice,
   type NamedParts,
   NamedPartsView,
   NodeResponseView,

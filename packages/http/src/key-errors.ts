@@ -41,22 +41,26 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
       return clientKeyError(expression, error);
     case 'body':
       return request.body === undefined && !bodyWasParsed(request)
-        ? serverKeyError(expression, new TypeError(`${error.message}. ${NO_PARSER}`, { cause: error }))
+        ? serverKeyError(
+            expression,
+            new TypeError(`${error.message}. ${noParser(request)}`, { cause: error }),
+          )
         : clientKeyError(expression, error);
     case 'route':
-      return serverKeyError(expression, new TypeError(`${error.message}. ${NO_ROUTE}`, { cause: error }));
+      return serverKeyError(
+        expression,
+        new TypeError(`${error.message}. ${noRoute(request)}`, { cause: error }),
+      );
     default:
       return serverKeyError(expression, error);
   }
 }
 
-const NO_PARSER =
-  'The request has no body because no body parser ran before the limit. Put a body parser in front of the limit, such as ' +
-  "express.json() or koa-bodyparser. In Fastify use hook: 'preValidation' or 'preHandler'. For fetch pass the body in info";
+const noParser = ({ advice }: RequestView): string =>
+  `The request has no body because no body parser ran before the limit. ${advice?.body ?? 'Put a body parser in front of the limit'}`;
 
-const NO_ROUTE =
-  'The route is not known at this point. Put the limit on the route itself (app.get(path, limit, …)) or use #{path}. ' +
-  'For fetch pass the route in info';
+const noRoute = ({ advice }: RequestView): string =>
+  `The route is not known at this point. ${advice?.route ?? 'Put the limit on the route itself'}, or use #{path}`;
 
 /** If the framework does not say: a body that was sent but is missing was not parsed. */
 const bodyWasParsed = (request: RequestView): boolean => request.bodyParsed ?? !sentBody(request);
@@ -72,7 +76,7 @@ function sentBody({ headers }: RequestView): boolean {
  */
 export function parsedBody(request: RequestView): unknown {
   if (request.body === undefined && request.bodyParsed !== true && sentBody(request)) {
-    throw serverKeyError('body', new TypeError(NO_PARSER));
+    throw serverKeyError('body', new TypeError(noParser(request)));
   }
   return request.body;
 }

@@ -177,7 +177,7 @@ export function countsAddresses<Args extends readonly unknown[]>({
   key,
   limitType,
 }: RequestLimitOptions<Args>): boolean {
-  // Nest asks before the options are checked, so these may be anything.
+  // Adapters ask before the options are checked, so these may be anything.
   if (limits !== undefined)
     return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));
   if (keyGenerator !== undefined) return false;

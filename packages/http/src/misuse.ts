@@ -76,7 +76,7 @@ export class MisuseChecks {
     this.active = this.#trials > 0 || this.#checksKeys;
   }
 
-  /** Checked with a request: in NestJS the module's store may replace the guard's own. */
+  /** Checked with a request: another store may replace the limit's own until then. */
   #isStoreClear(): boolean {
     if (this.#limit.storeName === 'memory' && cluster.isWorker) {
       this.#warn(

@@ -13,8 +13,8 @@ export function checkHandler(
 }
 
 /**
- * An error of a function in the options, as an Error. Express treats a thrown `undefined` or `'route'` as no error, and would let the request
- * pass; Koa would never answer.
+ * An error of a function in the options, as an Error. Some frameworks treat a thrown `undefined` or `'route'` as no error, and would let the
+ * request pass or never answer it.
  */
 export function asError(where: string, error: unknown): Error {
   return error instanceof Error

@@ -119,6 +119,24 @@ test.each([
   [{ ...request, body: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, bodyParsed: true }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, bodyParsed: false }, { key: '#{body.email}' }, 500, 'no body parser ran'],
+  [
+    { ...request, body: undefined, bodyParsed: false, advice: { body: 'Parse it first' } },
+    { key: '#{body.email}' },
+    500,
+    'ran before the limit. Parse it first',
+  ],
+  [
+    { ...request, route: undefined },
+    { key: '#{route}' },
+    500,
+    'Put the limit on the route itself, or use #{path}',
+  ],
+  [
+    { ...request, route: undefined, advice: { body: '', route: 'Pass it' } },
+    { key: '#{route}' },
+    500,
+    'at this point. Pass it, or use #{path}',
+  ],
   // If the framework does not say whether a body parser ran, the headers decide.
   [{ ...request, body: undefined, headers: {} }, { key: '#{body.email}' }, 400, '#{body.email}'],
   [{ ...request, body: undefined, headers: { 'content-length': '9' } }, { key: '#{body.a}' }, 500, 'parser'],

@@ -1,4 +1,4 @@
-import { fastifyPathOf, pathOf, routeOf, writtenPathOf } from './request-path.js';
+import { pathOf, routeOf, routerPathOf, writtenPathOf } from './request-path.js';
 
 test.each([
   ['/users/1', '/users/1'],
@@ -73,18 +73,8 @@ test.each<[string, object | undefined, string]>([
   ['/Users/1;a?b', { useSemicolonDelimiter: true }, '/Users/1'],
   ['http://a;b/users/1;a', { routerOptions: { useSemicolonDelimiter: true } }, '/users/1'],
   ['/users/1%3Ba?b;c', { useSemicolonDelimiter: true }, '/users/1;a'],
-])('the path of %s in a Fastify server with %j is %s', (url, config, path) => {
-  expect(fastifyPathOf(pathOf, url, config && { initialConfig: config })).toBe(path);
-});
-
-test.each([
-  ['5.4.0', '/Users'],
-  ['5.5.0', '/users'],
-  ['5.6.2', '/users'],
-  ['5.12.8', '/Users'],
-])('in Fastify %s, router options without caseSensitive yield the path %s', (version, path) => {
-  const initialConfig = { caseSensitive: true, routerOptions: { maxParamLength: 100 } };
-  expect(fastifyPathOf(pathOf, '/Users', { initialConfig, version })).toBe(path);
+])('the path of %s in a server with %j is %s', (url, settings, path) => {
+  expect(routerPathOf(pathOf, url, settings)).toBe(path);
 });
 
 test.each<[string, unknown, string | undefined]>([

@@ -35,7 +35,7 @@ const MAY_HAVE_DOTS = /\/(?:\.|%2e)/i;
 
 function rawPathOf(url: string): string {
   const path = withoutOrigin(url);
-  // Fastify's router skips the first character whatever it is: `*login` reaches `/login`.
+  // Some routers skip the first character whatever it is: `*login` reaches `/login`.
   if (path !== '' && !path.startsWith('/')) {
     throw new KeyResolutionError(
       "The request target must begin with '/' or be a URL such as http://host/path",
@@ -81,31 +81,29 @@ function decoded(segment: string): string {
 export const routeOf = (prefix: string, pattern: unknown): string | undefined =>
   pattern === undefined ? undefined : `${prefix === '/' ? '' : prefix}${String(pattern)}`;
 
-/** What a path depends on of a Fastify server. */
-interface FastifyServer {
-  readonly initialConfig?: object;
-  readonly version?: string;
+/** How a server's router reads paths, as far as limits need it. Both options have two places. */
+export interface RouterSettings {
+  readonly caseSensitive?: boolean;
+  /** Does a path end at `;`? */
+  readonly useSemicolonDelimiter?: boolean;
+  readonly routerOptions?: Omit<RouterSettings, 'routerOptions'>;
 }
 
 /**
- * @internal A path for a Fastify server. Its options decide whether the router ignores case and whether `;` ends a path; each option has
- * two places.
+ * A path for a server that publishes the settings of its router.
  * @param read `pathOf` or `writtenPathOf`
+ * @param omitted the case sensitivity of a router whose `routerOptions` do not say it
  */
-export function fastifyPathOf<Path>(
+export function routerPathOf<Path>(
   read: (url: string, caseSensitive: boolean) => Path,
   url: string,
-  { initialConfig, version }: FastifyServer = {},
+  { caseSensitive, useSemicolonDelimiter, routerOptions: router }: RouterSettings = {},
+  omitted = true,
 ): Path {
-  const { caseSensitive, useSemicolonDelimiter, routerOptions } = Object(initialConfig);
-  const ends = useSemicolonDelimiter === true || routerOptions?.useSemicolonDelimiter === true;
+  const ends = useSemicolonDelimiter === true || router?.useSemicolonDelimiter === true;
   const path = withoutOrigin(url);
   return read(
     ends ? path.replace(/;.*$/s, '') : path,
-    caseSensitive !== false && (routerOptions === undefined || isCaseSensitive(routerOptions, version)),
+    caseSensitive !== false && (router === undefined || (router.caseSensitive ?? omitted)),
   );
 }
-
-/** Fastify 5.5 and 5.6 omit this option. Ignoring case is the safe answer: no spelling has its own count. */
-const isCaseSensitive = ({ caseSensitive }: { caseSensitive?: boolean }, version = ''): boolean =>
-  caseSensitive ?? !/^5\.[56]\./.test(version);

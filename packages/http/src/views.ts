@@ -6,10 +6,18 @@ import { type NodeResponse, onFinished } from './on-finished.js';
 /** The proxies whose `X-Forwarded-For` a framework trusts. */
 export type Proxies = 'none' | 'some' | 'all';
 
-/** @internal The meaning of Express's setting `trust proxy`. */
+/** The meaning of a setting such as `trust proxy`. */
 export function proxiesOf(trust: unknown): Proxies {
   if (trust === true) return 'all';
   return trust === false || trust === undefined ? 'none' : 'some';
+}
+
+/** What the server's code can do in its framework if a limit lacks a part of the request. For logs. */
+export interface Advice {
+  /** No body parser ran before the limit: `Put a body parser in front of the limit`. */
+  readonly body: string;
+  /** The limit runs before the router: `Put the limit on the route itself`. */
+  readonly route?: string;
 }
 
 /**
@@ -40,9 +48,10 @@ export interface RequestView {
   readonly proxies?: Proxies | undefined;
   /** The framework's own request: the same for every view of it. */
   readonly source?: object;
+  readonly advice?: Advice;
 }
 
-/** A request whose parts have the names of a view's parts, as in Express and Fastify. Koa's context is one, too. */
+/** A request whose parts have the names of a view's parts, as in most frameworks. */
 export interface NamedParts {
   readonly ip?: string | undefined;
   readonly method: string;
@@ -104,7 +113,7 @@ export interface ResponseView extends ListHeaders {
   endBegun(): void;
 }
 
-/** Node and Fastify look headers up in lower case; a name that is in lower case already saves half the time. */
+/** Node looks headers up in lower case; a name that is in lower case already saves half the time. */
 const LOWER_CASE: Readonly<Record<string, string>> = {
   'RateLimit-Policy': 'ratelimit-policy',
   RateLimit: 'ratelimit',
@@ -157,7 +166,7 @@ export class NodeResponseView implements ResponseView {
   }
 }
 
-/** The parts of a Fastify reply that limits need. */
+/** A framework's reply that keeps headers of its own until it sends them. */
 export interface ReplyLike {
   readonly raw: NodeResponse;
   readonly sent: boolean;
@@ -165,7 +174,7 @@ export interface ReplyLike {
   header(name: string, value: string): unknown;
 }
 
-/** @internal Fastify keeps headers in its reply until it sends, and they win over Node's. */
+/** The headers of such a reply, which win over Node's. */
 export class ReplyView extends NodeResponseView {
   declare private readonly reply: ReplyLike;
 
@@ -181,7 +190,7 @@ export class ReplyView extends NodeResponseView {
     return this.reply.getHeader(LOWER_CASE[name] ?? name); // includes Node's
   }
   override set(name: string, value: string): void {
-    this.reply.header(LOWER_CASE[name] ?? name, value); // Fastify sends all names in lower case
+    this.reply.header(LOWER_CASE[name] ?? name, value);
   }
   override append(name: string, items: string): void {
     const before = this.get(name);

@@ -1,5 +1,10 @@
-import { NamedPartsView, type Proxies, pathOf, routeOf, writtenPathOf } from '@sluice/http';
+import { type Advice, NamedPartsView, type Proxies, pathOf, routeOf, writtenPathOf } from '@sluice/http';
 import type { AnyContext } from './options.js';
+
+const ADVICE: Advice = {
+  body: 'Put a body parser in front of the limit, such as koa-bodyparser',
+  route: 'Put the limit on the route itself: router.get(path, limit, …)',
+};
 
 /** The view of a Koa context. Routers put `params` on it, authentication puts `user` on its state. */
 export class KoaRequestView extends NamedPartsView<AnyContext> {
@@ -68,5 +73,9 @@ export class KoaRequestView extends NamedPartsView<AnyContext> {
 
   override get source(): object {
     return this.request.req;
+  }
+
+  get advice(): Advice {
+    return ADVICE;
   }
 }

@@ -2,13 +2,14 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Decision } from '@sluice/core';
 import { describe } from '@sluice/core/internal';
 import {
-  fastifyPathOf,
   type NamedParts,
   NamedPartsView,
   type Proxies,
   pathOf,
   proxiesOf,
+  type RouterSettings,
   routeOf,
+  routerPathOf,
   writtenPathOf,
 } from '@sluice/http';
 import type { RateLimitGuardOptions, RequestResponse } from './options.js';
@@ -25,12 +26,15 @@ interface ExpressRequest extends NamedParts {
 interface FastifyRequest extends NamedParts {
   readonly raw: object;
   readonly url: string;
-  readonly server?: { readonly initialConfig?: object; readonly version?: string };
+  readonly server?: { readonly initialConfig?: RouterSettings; readonly version?: string };
   readonly routeOptions?: { readonly url?: string };
   readonly ips?: readonly string[] | undefined;
 }
 
 export type NestRequest = ExpressRequest | FastifyRequest;
+
+/** Versions of Fastify whose `initialConfig` omits `caseSensitive`. Ignoring case is the safe answer: no spelling has its own count. */
+const HIDES_CASE = /^5\.[56]\./;
 
 /** The request of either platform. Their properties tell them apart, because guards do not know the application. */
 export class NestRequestView extends NamedPartsView<NestRequest> {
@@ -44,7 +48,10 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
 
   #read<Path>(read: (url: string, caseSensitive: boolean) => Path): Path {
     const { request } = this;
-    if ('raw' in request) return fastifyPathOf(read, request.url, request.server);
+    if ('raw' in request) {
+      const { initialConfig, version = '' } = request.server ?? {};
+      return routerPathOf(read, request.url, initialConfig, !HIDES_CASE.test(version));
+    }
     const { baseUrl = '', path = '', app } = request;
     return read(baseUrl + path, app?.get('case sensitive routing') === true);
   }

@@ -108,6 +108,14 @@ test('http imports only core of our packages, no framework and no store client',
   expect([...new Set(imported)].sort()).toEqual(['@sluice/core', '@sluice/core/internal', 'negotiator']);
 });
 
+test('http names no framework', () => {
+  const NAMES = /\b(?:express(?!-rate-limit)|fastify|koa|hapi|hono|nest(?:js)?)\b/i;
+  const naming = [...graph.values()].filter(
+    ({ path }) => path.startsWith('http/') && NAMES.test(readFileSync(join(packagesFolder, path), 'utf8')),
+  );
+  expect(naming.map(({ path }) => path)).toEqual([]);
+});
+
 test.each(['core', 'http'])(
   '%s imports Node.js modules only in one file, which has a twin without them',
   (name) => {

@@ -31,7 +31,7 @@ function isMoreRestrictive(
   const shown = wholeNumber(before.remaining);
   if (shown === undefined) return true;
   const retryAfter = response.get('Retry-After');
-  const hasDenied = retryAfter !== undefined && retryAfter !== ''; // Koa returns '' for no header
+  const hasDenied = retryAfter !== undefined && retryAfter !== ''; // some frameworks return '' for no header
   if (allowed === hasDenied) return !allowed;
   const more = Number(quantity(remaining)) - shown;
   return more < 0 || (more === 0 && Number(reset) > (wholeNumber(before.reset) ?? 0));

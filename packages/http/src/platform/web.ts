@@ -12,6 +12,8 @@ class NoContext {
     return work();
   }
 
+  enterWith(): void {}
+
   getStore(): undefined {}
 }
 
