@@ -1,9 +1,14 @@
 import { checkInteger, describe, noEffect } from '@sluice/core/internal';
-import { checkJitter } from './jitter.js';
 import type { RequestLimitOptions } from './request-limit-options.js';
 
 export const isMessage = (value: unknown): value is string | object =>
   typeof value === 'string' || (typeof value === 'object' && value !== null);
+
+/** @throws RangeError unless it is a share from 0 to 1 */
+export function checkJitter(what: string, share: unknown): number {
+  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
+  throw new RangeError(`${what} must be a share from 0 to 1, such as 0.2, not ${describe(share)}`);
+}
 
 /**
  * @returns the status of a denial

@@ -77,4 +77,4 @@ export { addSkippableName, warnOfUnknownSkips } from './skipped-names.js';
 
 export { AddressRanges, noRange } from './address-list.js';
 export { checkRules } from './check-rules.js';
-export { checkJitter } from './jitter.js';
+export { checkJitter } from './denial-options.js';

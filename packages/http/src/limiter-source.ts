@@ -1,6 +1,5 @@
 import {
   CombinedLimiter,
-  type Decision,
   type LimiterPolicies,
   LimitType,
   memoryStore,
@@ -32,7 +31,6 @@ import {
 } from './request-limit-options.js';
 import { checkLimiter, type LimiterSource, RequestLimiter } from './request-limiter.js';
 import { RulesSource } from './rules-source.js';
-import { warnOfShortWindows } from './short-windows.js';
 
 /** @throws RangeError, TypeError naming the invalid option */
 export function limiterSource<Args extends readonly unknown[]>(
@@ -80,15 +78,14 @@ function fixed<Args extends readonly unknown[]>(
   limiter: RateLimiter | CombinedLimiter,
   close: () => Promise<void>,
 ): LimiterSource<Args> {
-  const single = new RequestLimiter(limiter);
-  if (validate !== false) warnOfShortWindows(where, single);
+  const single = new RequestLimiter(limiter, validate === false ? undefined : where);
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
+    title: `limit '${limiter.name}'`,
     store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
     single,
     limiters: single.limiters,
-    refund: (decision) => limiter.refund(decision),
     close,
   };
 }
@@ -137,15 +134,16 @@ function perRequest<Args extends readonly unknown[]>(
 ): LimiterSource<Args> {
   const pool = new LimiterPool(pick(options, LIMITER_BASE_OPTIONS), MAX_LIMITERS);
   const prepared = new WeakMap<RateLimiter, RequestLimiter>();
-  const decidedBy = new WeakMap<Decision, RequestLimiter>();
   const { name, store } = pool;
+  const title = `limit '${name}'`;
   return {
     name,
+    title,
     store,
     single: undefined,
     get limiters(): never {
       throw new TypeError(
-        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+        `${where}: ${title} has a policy for each request, and so no single limiter. To peek or reset, create a ` +
           'RateLimiter with the same name, store and algorithm: it shares the counts',
       );
     },
@@ -153,18 +151,11 @@ function perRequest<Args extends readonly unknown[]>(
       const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
       let made = prepared.get(limiter);
       if (made === undefined) {
-        made = new RequestLimiter(limiter);
+        made = new RequestLimiter(limiter, options.validate === false ? undefined : where);
         prepared.set(limiter, made);
         nameKey(limiter, options);
-        if (options.validate !== false) warnOfShortWindows(where, made);
       }
       return made;
-    },
-    decided: (decision, by) => void decidedBy.set(decision, by),
-    refund: async (decision) => {
-      const by = decidedBy.get(decision);
-      if (by === undefined) throw new TypeError(`${where}: refund takes a decision of limit '${name}'`);
-      await by.limiter.refund(decision);
     },
     close: () => pool.close(),
   };

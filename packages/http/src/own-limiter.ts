@@ -1,6 +1,6 @@
 import type { Decision, RateLimiter } from '@sluice/core';
 import { connectAtStart, decisionOf } from '@sluice/core/internal';
-import type { LimiterSource } from './request-limiter.js';
+import type { LimiterSource, RequestLimiter } from './request-limiter.js';
 
 /** The limiter of a limit on requests. */
 export interface OwnLimiter {
@@ -31,6 +31,9 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
 }
 
 export abstract class SourceLimiter<Args> implements OwnLimiter {
+  /** Which of several limiters made a decision. */
+  readonly #decidedBy = new WeakMap<Decision, RequestLimiter>();
+
   constructor(
     protected readonly where: string,
     protected readonly source: LimiterSource<Args>,
@@ -50,8 +53,16 @@ export abstract class SourceLimiter<Args> implements OwnLimiter {
     return this.source.limiters;
   }
 
-  refund(decision: Decision): Promise<void> {
-    return this.source.refund(decisionOf(decision));
+  protected decided(decision: Decision, by: RequestLimiter): void {
+    this.#decidedBy.set(decision, by);
+  }
+
+  async refund(shown: Decision): Promise<void> {
+    const { single, title } = this.source;
+    const decision = decisionOf(shown);
+    const by = single ?? this.#decidedBy.get(decision);
+    if (by === undefined) throw new TypeError(`${this.where}: refund takes a decision of ${title}`);
+    await by.limiter.refund(decision);
   }
 
   close(): Promise<void> {

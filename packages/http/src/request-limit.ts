@@ -143,7 +143,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (decision === undefined) return ABORTED;
     const { args, response, matched } = exchange;
     const { onLimited } = this.#options;
-    this.source.decided?.(decision, by);
+    if (this.source.single === undefined) this.decided(decision, by);
     this.attach?.(args, decision);
     if (decision.allowed) {
       const settle = matched?.enforced?.settle;
@@ -192,7 +192,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (keys === undefined) return { key };
     const [by, options] = chosen ? [chosen.by, chosen.options] : await this.#choose(args, keys);
     const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
-    this.source.decided?.(decision, by);
+    if (this.source.single === undefined) this.decided(decision, by);
     this.attach?.(args, decision);
     if (isFailureDenial(decision)) throw errorOfDenial(decision);
     return { key, decision };

@@ -10,13 +10,22 @@ import {
   type Store,
   type WaitOptions,
 } from '@sluice/core';
-import { BaseLimiter, compilePolicy, describe, type MaybePromise } from '@sluice/core/internal';
+import {
+  BaseLimiter,
+  compilePolicy,
+  describe,
+  type MaybePromise,
+  shortPeriodOf,
+  warnOnce,
+} from '@sluice/core/internal';
 import type { Keys } from './request-limit-options.js';
 import type { ResponseView } from './views.js';
 
 /** Where a limit gets the limiter of a request. */
 export interface LimiterSource<Args> {
   readonly name: string;
+  /** In errors: `limit 'api'`. */
+  readonly title: string;
   /** The limiter's store; undefined for a limiter of the other copy of this package. */
   readonly store: Store | undefined;
   /** The limiter of all requests; undefined if each request has its own policy. */
@@ -25,10 +34,6 @@ export interface LimiterSource<Args> {
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   /** @param key the request's key, passed to functions that return policies */
   ofRequest?(args: Args, key: string): Promise<RequestLimiter>;
-  /** Remembers which of several limiters made a decision. */
-  decided?(decision: Decision, by: RequestLimiter): void;
-  /** @throws TypeError for a decision of another limit */
-  refund(decision: Decision): Promise<void>;
   /** Closes the limiters that were created here. */
   close(): Promise<void>;
 }
@@ -44,7 +49,11 @@ export class RequestLimiter {
   /** Does a request hold permits until its response is over? */
   readonly holds: boolean;
 
-  constructor(readonly limiter: RateLimiter | CombinedLimiter) {
+  /** @param warns undefined: do not warn about short windows; otherwise the place of the limit */
+  constructor(
+    readonly limiter: RateLimiter | CombinedLimiter,
+    warns: string | undefined,
+  ) {
     const combines = 'limiters' in limiter;
     const given = limiter as RateLimiter;
     this.consume = (
@@ -55,6 +64,7 @@ export class RequestLimiter {
     this.holds = Object.values(this.limiters)
       .flatMap(({ policies }) => Object.values(policies))
       .some((policy) => compilePolicy(policy).algorithm.holders !== undefined);
+    if (warns !== undefined) warnOfShortWindows(warns, this);
   }
 
   /**
@@ -100,5 +110,22 @@ export function checkLimiter(where: string, limiter: object | null, hasKeyGenera
       `${where}: a CombinedLimiter needs a keyGenerator that gives a key for each of its limiters: ` +
         `keyGenerator: (…) => ({ ${keys.join(', ')} })`,
     );
+  }
+}
+
+/** Warns about windows given as a number below 1000: `window: 60` means 60 ms. */
+function warnOfShortWindows(where: string, { limiters }: RequestLimiter): void {
+  for (const { name, policies } of Object.values(limiters)) {
+    for (const policy of Object.values(policies)) {
+      const short = shortPeriodOf(policy);
+      if (short === undefined) continue;
+      const { option, value } = short;
+      warnOnce(
+        'SLUICE_SHORT_WINDOW',
+        name,
+        `${where}: ${option}: ${value} of limit '${name}' is ${value} milliseconds. Write '${value}s' if you mean seconds, ` +
+          `'${value}ms' if you mean milliseconds`,
+      );
+    }
   }
 }

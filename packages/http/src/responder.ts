@@ -3,7 +3,6 @@ import { andThen, describe, errorOfDenial, isPromise, type MaybePromise } from '
 import { checkDenialOptions, isMessage } from './denial-options.js';
 import { type HeaderWriter, headerWriter } from './headers/header-style.js';
 import { writeRetryAfter } from './headers/single-policy.js';
-import { withJitter } from './jitter.js';
 import { warnOfDryRun, warnOfServerKey } from './key-errors.js';
 import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
@@ -37,10 +36,16 @@ export class Responder<Args extends readonly unknown[]> {
 
   /** A denial with the jitter of the rule that denied, or of the options. */
   withJitter({ matched }: Exchange<Args>, decision: Decision): Decision {
-    return withJitter(
-      decision,
-      matched?.replyTo(decision)?.retryAfterJitter ?? this.#options.retryAfterJitter,
-    );
+    return this.#later(decision, matched?.replyTo(decision)?.retryAfterJitter);
+  }
+
+  /** The denial as a response shows it, with a random part of its wait added. Never earlier than the true moment. */
+  #later(decision: Decision, share = this.#options.retryAfterJitter ?? 0): Decision {
+    const { retryAfter } = decision;
+    if (share === 0 || !Number.isFinite(retryAfter)) return decision;
+    const { moreAfter, policies } = decision; // computed when they are read
+    const later = retryAfter + Math.floor(retryAfter * share * Math.random());
+    return { ...decision, moreAfter, policies, retryAfter: later };
   }
 
   /**
@@ -76,7 +81,7 @@ export class Responder<Args extends readonly unknown[]> {
     if (this.#options.dryRun) return SKIPPED;
     if (response.sent) return ended(response);
     if (this.#options.throw) throw errorOfDenial(decision);
-    writeRetryAfter(withJitter(decision, this.#options.retryAfterJitter), response);
+    writeRetryAfter(this.#later(decision), response);
     return { outcome: 'denied', reply: () => varied(replyTo(UNAVAILABLE, accepted(request)), response) };
   }
 

@@ -7,7 +7,6 @@ import type { Keys, RequestLimitOptions } from './request-limit-options.js';
 import { type LimiterSource, RequestLimiter } from './request-limiter.js';
 import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
 import { Responder } from './responder.js';
-import { warnOfShortWindows } from './short-windows.js';
 import type { Exchange } from './verdict.js';
 import type { RequestView } from './views.js';
 
@@ -32,6 +31,7 @@ const SHADOW: DecisionOptions = { shadow: true };
 /** The limiters of the rules that match a request. */
 export class RulesSource<Args extends readonly unknown[]> implements LimiterSource<Args> {
   readonly name: string;
+  readonly title: string;
   readonly store: Store;
   readonly single = undefined;
   readonly #where: string;
@@ -39,7 +39,6 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   readonly #options: RequestLimitOptions<Args>;
   /** Limiters of earlier versions go with their last request. */
   readonly #prepared = new WeakMap<RuledCall['limiter'], Prepared<Args>>();
-  readonly #decidedBy = new WeakMap<Decision, RequestLimiter>();
 
   /** @throws TypeError if `rules` are none, or naming an option that has no effect with them */
   constructor(where: string, options: RequestLimitOptions<Args>) {
@@ -50,6 +49,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     this.#rules = rules;
     this.#options = options;
     this.name = rules.name;
+    this.title = `the rules '${rules.name}'`;
     this.store = rules.store;
   }
 
@@ -90,11 +90,10 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     let prepared = this.#prepared.get(limiter);
     if (prepared === undefined) {
       prepared = {
-        by: new RequestLimiter(limiter),
+        by: new RequestLimiter(limiter, this.#options.validate === false ? undefined : this.#where),
         responder: new Responder(this.#where, this.#options, this.name),
       };
       this.#prepared.set(limiter, prepared);
-      if (this.#options.validate !== false) warnOfShortWindows(this.#where, prepared.by);
     }
     return prepared;
   }
@@ -123,17 +122,6 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     } catch (error) {
       warnOfDryRun(name, error);
     }
-  }
-
-  decided(decision: Decision, by: RequestLimiter): void {
-    this.#decidedBy.set(decision, by);
-  }
-
-  async refund(decision: Decision): Promise<void> {
-    const by = this.#decidedBy.get(decision);
-    if (by === undefined)
-      throw new TypeError(`${this.#where}: refund takes a decision of the rules '${this.name}'`);
-    await by.limiter.refund(decision);
   }
 
   /** The rules belong to the program. */
