@@ -24,8 +24,8 @@ export function noting(store: Store): Store {
       if (booked !== undefined) Object.assign(booked, { now: answer.now, at: answer.now + answer.wait });
       return answer;
     },
-    listen: (key, granted) => store.listen(key, granted),
-    rate: (change, asked) => store.rate(change, asked),
+    listen: (key, granted) => store.listen!(key, granted),
+    rate: (change, asked) => store.rate!(change, asked),
     close: () => store.close(),
   };
 }

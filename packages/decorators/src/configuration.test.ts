@@ -45,7 +45,6 @@ function recordingStore(): Store & { keys: string[]; out: boolean; closed: boole
   return {
     name: 'recording',
     remote: false,
-    slotted: false,
     clock: memory.clock,
     keys: [],
     out: false,
@@ -55,8 +54,6 @@ function recordingStore(): Store & { keys: string[]; out: boolean; closed: boole
       this.keys.push(...call.parts.map(storageKey));
       return memory.decide(call);
     },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
     async close() {
       this.closed = true;
     },

@@ -9,7 +9,6 @@ export function failingStore(
   return {
     name: 'failing',
     remote: false,
-    slotted: false,
     clock: memory.clock,
     operations,
     async decide(call) {
@@ -18,8 +17,6 @@ export function failingStore(
       if (fails.test(operation)) throw new StoreUnavailableError('out');
       return memory.decide(call);
     },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
     close: () => memory.close(),
   };
 }

@@ -17,7 +17,6 @@ test('50 calls at once expose a store that reads and writes in two trips', async
   const store: Store = {
     name: 'get-then-set',
     remote: false,
-    slotted: false,
     clock,
     decide: async (call) => {
       const [part] = call.parts;
@@ -28,8 +27,6 @@ test('50 calls at once expose a store that reads and writes in two trips', async
       await client.set(storageKey(part!), JSON.stringify(keyState.entry()), 'PX', 60_000);
       return answer;
     },
-    listen: (key, granted) => memory.listen(key, granted),
-    rate: (change) => memory.rate(change),
     close: () => memory.close(),
   };
   const policy = fixedWindow({ limit: 10, window: '1h' });

@@ -96,7 +96,7 @@ export class StoreHarness {
       await limiter.peek('answered');
       await turn();
       if (!listens) continue;
-      const stop = await store.listen('sluice:answered', () => {});
+      const stop = await store.listen!('sluice:answered', () => {});
       stop();
       await turn();
     }

@@ -20,7 +20,7 @@ export const recording = (store: Store, heard: (call: Call, answer: Answer | und
       throw error;
     }
   },
-  listen: (key, granted) => store.listen(key, granted),
-  rate: (change, asked) => store.rate(change, asked),
+  listen: (key, granted) => store.listen!(key, granted),
+  rate: (change, asked) => store.rate!(change, asked),
   close: () => store.close(),
 });

@@ -146,11 +146,8 @@ export interface Decider {
   dispatch?<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T>;
   /** Of a pipeline: decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore?(call: Call, error: StoreUnavailableError): Answer;
-  /**
-   * Subscribes to a storage key. Calls `granted` with the id of each waiting call that was admitted, and with `EVERYONE` if all waiting
-   * calls should poll. Resolves, once subscribed, to a function that unsubscribes. A message may be lost, so a waiting call also polls.
-   */
-  listen(key: string, granted: (id: number) => void): Promise<() => void>;
+  /** Wakes waiting calls: see `WakingFacet`. */
+  readonly listen?: ((key: string, granted: (id: number) => void) => Promise<() => void>) | undefined;
   /**
    * For a remote store: calls `listener` each time the node of a storage key goes out, and at once if it is out. Returns a function that
    * removes the listener.

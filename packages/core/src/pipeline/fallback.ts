@@ -94,8 +94,4 @@ class ConstantDecider implements Decider {
     });
     return { allowed, queued: false, now: clock.now(), wait, parts: parts.map(answerTo) };
   }
-
-  async listen(): Promise<() => void> {
-    return () => {};
-  }
 }

@@ -41,6 +41,7 @@ export interface PipelineOptions {
 export class Pipeline implements Decider, CallOwner {
   readonly name: string;
   readonly clock: Clock;
+  readonly listen: Decider['listen'];
   readonly #context: StoreContext;
   readonly #prefetch: Prefetch;
   readonly #denyCache: DenyCache;
@@ -53,6 +54,7 @@ export class Pipeline implements Decider, CallOwner {
   ) {
     this.name = store.name;
     this.clock = store.clock;
+    this.listen = store.listen && ((key, granted) => this.#listen(key, granted));
     this.#context = contextOf(store);
     this.#prefetch = new Prefetch(this);
     this.#denyCache = new DenyCache(denyCache, this.#context.invalidations, {
@@ -231,9 +233,9 @@ export class Pipeline implements Decider, CallOwner {
     return this.#context.nodeAt(key)?.circuit.onOpen(listener) ?? (() => {});
   }
 
-  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+  async #listen(key: string, granted: (id: number) => void): Promise<() => void> {
     try {
-      return await this.store.listen(key, granted);
+      return await this.store.listen!(key, granted);
     } catch (error) {
       // Calls report outages. The calls of a user who may not subscribe pass.
       if (isStoreRefusal(error)) this.#context.nodeAt(key)?.failed(error);

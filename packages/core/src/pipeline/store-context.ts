@@ -105,7 +105,7 @@ async function sendChange(change: RateChange, times: TimeLimits, limits?: Deadli
         reject(error);
       };
       deadline.applyTo({ over: false, departure: undefined, deadlines: undefined, failed });
-      store.rate(change, state).then(resolve, reject);
+      store.rate!(change, state).then(resolve, reject);
     });
   } finally {
     deadline.end();

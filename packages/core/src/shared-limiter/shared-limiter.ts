@@ -16,7 +16,7 @@ import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js'
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
 import { Pipeline } from '../pipeline/pipeline.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
-import type { Store } from '../stores/store.js';
+import type { SharedRateFacet, Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
 
 /** The options of `SharedLimiter`. */
@@ -46,7 +46,7 @@ const clientIds = new WeakMap<Store, string>();
  */
 export class SharedLimiter {
   readonly name: string;
-  readonly #decider: Store | Pipeline;
+  readonly #decider: (Store & SharedRateFacet) | Pipeline;
   readonly #admission: Admission;
   readonly #limit: Limit;
   /** Where the state of all clients is stored. */
@@ -79,7 +79,8 @@ export class SharedLimiter {
     if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
     const micros = toMicros('SharedLimiter: deadline', deadline);
-    this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : store;
+    const rated = store as Store & SharedRateFacet;
+    this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : rated;
     const decider = this.#decider;
     const observer = observerOf(store, { name, decider, keys: 'none', notifies: false });
     this.#admission = new Admission(name, decider, observer);

@@ -244,6 +244,6 @@ test.each([
 
 test('rejects a store that cannot claim a threshold for one process', () => {
   const store = memoryStore();
-  const own = { name: 'own', remote: false, slotted: false, clock: store.clock, decide: () => {} };
+  const own = { name: 'own', remote: false, clock: store.clock, decide: () => {} };
   expect(() => setUp({ store: own as never })).toThrow(/notify needs a store .*claim\(\)/);
 });

@@ -47,7 +47,7 @@ export class RedisRules implements RulesSource {
     const { name = 'rules' } = options;
     if (typeof name !== 'string' || !NAME.pattern.test(name))
       throw new RangeError(`redisRules: name ${NAME.error}, not ${describe(name)}`);
-    if (typeof store?.run !== 'function')
+    if (typeof store?.run !== 'function' || typeof store.listen !== 'function')
       throw new TypeError(`redisRules takes a redisStore(…), not ${describe(store)}`);
     this.#stored = new StoredVersions(store as RunningStore, `sluice:${LAYOUT}:rules:{${name}}`);
     this.key = this.#stored.key;

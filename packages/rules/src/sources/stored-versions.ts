@@ -3,7 +3,7 @@ import { isStoreRefusal, sharedTextScript } from '@sluice/core/internal';
 import { RulesSourceError, sourceErrorOf } from './rules-source.js';
 import { type Push, parseList, type RulesVersion } from './version-list.js';
 
-export type RunningStore = Store & Required<Pick<Store, 'run'>>;
+export type RunningStore = Store & Required<Pick<Store, 'run' | 'listen'>>;
 
 export interface VersionList {
   /** The list in its stored form. */

@@ -32,9 +32,9 @@ export class WakeSignal {
     return this.#subscription === 'active';
   }
 
-  /** Subscribes in the background, unless a subscription exists or is starting. */
+  /** Subscribes in the background, unless a subscription exists or is starting, or the store wakes nobody. */
   subscribe(): void {
-    if (this.#subscription !== 'none') return;
+    if (this.#subscription !== 'none' || this.store.listen === undefined) return;
     this.#subscription = 'starting';
     this.#listen().then(
       (unsubscribe) => {
@@ -75,7 +75,7 @@ export class WakeSignal {
   }
 
   async #listen(): Promise<() => void> {
-    return this.store.listen(this.key, (id) => {
+    return this.store.listen!(this.key, (id) => {
       if (id === this.id || id === EVERYONE) this.#wake();
     });
   }

@@ -34,7 +34,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly remote = false;
-  readonly slotted = false;
   readonly clock: Clock;
   readonly fleet: MemoryBoard;
   readonly usage: StoreUsage | undefined;
