@@ -7,7 +7,7 @@ import { KINDS, OwnCluster } from './own-cluster.js';
 const own = new OwnCluster({ args: NO_OUTAGE });
 const KEYS = 300;
 /** Slots that move to another node and back. */
-const MOVED = 30;
+const MOVED = 15;
 const LIMIT = 10_000;
 const users = Array.from({ length: KEYS }, (_, i) => `user-${i}`);
 
