@@ -4,6 +4,7 @@ export {
   type ConcurrencyPolicy,
   concurrency,
 } from './algorithms/concurrency/concurrency.js';
+export type { EscalateOptions } from './algorithms/escalate-options.js';
 export {
   type FixedWindowOptions,
   type FixedWindowPolicy,
@@ -34,7 +35,7 @@ export {
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
 export type { Answer, Decider, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';
-export type { Limit, SharedKeys } from './call/limit.js';
+export type { FailureChoice, Limit, SharedKeys } from './call/limit.js';
 export type { Operation } from './call/operation.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type {
@@ -51,7 +52,6 @@ export type {
   WindowView,
 } from './decision.js';
 export type { Duration } from './duration.js';
-export type { EscalateOptions } from './engine/escalation.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
@@ -67,6 +67,7 @@ export type {
   WaitOptions,
 } from './limiter/call-options.js';
 export { type CombinedKeys, CombinedLimiter } from './limiter/combined-limiter.js';
+export type { FailurePolicy, StoreFailure } from './limiter/failure-policy.js';
 export {
   LimiterFactory,
   type LimiterFactoryOptions,
@@ -74,10 +75,9 @@ export {
 } from './limiter/limiter-factory.js';
 export type { LimiterBaseOptions, RateLimiterOptions } from './limiter/limiter-options.js';
 export type { KeyCount, NotifyOptions, Threshold, TopKeys } from './limiter/observer.js';
+export type { PrefetchOptions } from './limiter/prefetch-options.js';
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
-export type { FailureChoice, FailurePolicy, StoreFailure } from './pipeline/failure-policy.js';
-export type { PrefetchOptions } from './pipeline/prefetch/prefetch-options.js';
 export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, memoryStore } from './stores/memory/memory-store.js';

@@ -9,13 +9,13 @@ export { warn, warnOnce } from './warnings.js';
 
 // Limits on requests, on methods and in rules take the options of a limiter, and check them before they have a limiter.
 
+export { compileEscalation } from './algorithms/escalate-options.js';
 export { compilePolicy } from './algorithms/index.js';
 export { notePeriod, shortPeriodOf } from './algorithms/policy-kind.js';
-export { compileEscalation } from './engine/escalation.js';
 export { checkCost } from './limiter/call-options.js';
 export { checkLimiterOptions, LIMITER_BASE_OPTIONS } from './limiter/limiter-options.js';
 export { readNotify } from './limiter/observe.js';
-export { prefetchDefault } from './pipeline/prefetch/prefetch-options.js';
+export { prefetchDefault } from './limiter/prefetch-options.js';
 
 // Rules take the options of each algorithm, and tools show policies in words, from one list.
 
@@ -107,9 +107,8 @@ export { VERSION } from './version.js';
 export { JITTER, NEVER } from './algorithms/algorithm.js';
 export { KeyCall } from './call/call.js';
 export { decide } from './engine/decide.js';
-export { isEnvelope } from './engine/entry.js';
+export { isEnvelope, type StoredKey } from './engine/entry.js';
 export { escalatedAt } from './engine/escalation.js';
 export { KeyState } from './engine/key-state.js';
+export { deciderOf } from './limiter/decider-of.js';
 export { debugOf } from './limiter/decision-debug.js';
-export { deciderOf } from './pipeline/pipeline.js';
-export type { StoredKey } from './stores/store.js';

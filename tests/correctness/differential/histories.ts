@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { ANY, JITTER, type Policy, type Rule } from '../../../packages/core/src/algorithms/algorithm.js';
+import type { Escalation } from '../../../packages/core/src/algorithms/escalate-options.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import type { Operation } from '../../../packages/core/src/call/operation.js';
-import type { Escalation } from '../../../packages/core/src/engine/escalation.js';
 import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';
 import { HOUR } from './policies.js';

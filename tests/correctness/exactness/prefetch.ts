@@ -1,6 +1,6 @@
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { ManualClock, memoryStore, RateLimiter, type Store } from '../../../packages/core/src/index.js';
-import { prefetching } from '../../../packages/core/src/pipeline/prefetch/prefetch-options.js';
+import { prefetching } from '../../../packages/core/src/limiter/prefetch-options.js';
 import { type Random, randomFrom, seedOf } from '../../support/random.js';
 import { type Case, cases } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';

@@ -75,6 +75,37 @@ function onlyTypes(what: string): boolean {
 export const withoutTypes = (graph: ImportGraph): ImportGraph =>
   new Map([...graph].map(([path, file]) => [path, { ...file, files: file.values }]));
 
+const ENTRIES = ['index.ts', 'internal.ts'];
+
+/** A room of a package: a folder, an entry, or `ground`, which is all files in no folder and the platform. An algorithm is no room of its own. */
+function roomOf(path: string): string {
+  const folders = path.split('/').slice(2, -1);
+  if (folders[0] === 'algorithms') return 'algorithms';
+  if (folders.length > 0) return folders[0] === 'platform' ? 'ground' : folders.join('/');
+  const [, , file] = path.split('/');
+  return ENTRIES.includes(file!) ? file! : 'ground';
+}
+
+/** The rooms of a package, each with the rooms that its files import. */
+export function roomsOf(graph: ImportGraph, name: string): ImportGraph {
+  const rooms = new Map<string, SourceFile & { files: string[] }>();
+  for (const { path, files } of graph.values()) {
+    if (!path.startsWith(`${name}/`)) continue;
+    const room = roomOf(path);
+    const known = rooms.get(room) ?? {
+      path: room,
+      lines: 0,
+      files: [],
+      values: [],
+      packages: [],
+      loaded: [],
+    };
+    const others = files.map(roomOf).filter((other) => other !== room);
+    rooms.set(room, { ...known, files: unique([...known.files, ...others]) });
+  }
+  return rooms;
+}
+
 /** Groups of files that import each other, each sorted. */
 export const circles = (graph: ImportGraph): string[][] =>
   components(graph).filter(

@@ -1,5 +1,5 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import type { EscalateOptions } from '../engine/escalation.js';
+import type { EscalateOptions } from '../algorithms/escalate-options.js';
 
 /**
  * - `limiter`: a `RateLimiter`;

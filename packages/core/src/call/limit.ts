@@ -42,9 +42,12 @@ export interface BookingSource {
   of(cost: number, clock: Clock): Booking;
 }
 
+/** How a limiter decides while its store is out. */
+export type FailureChoice = 'local' | 'allow' | 'deny';
+
 export interface FallbackLimit {
   /** `'local'`: this process decides by itself. */
-  choose(error: StoreUnavailableError): 'local' | 'allow' | 'deny';
+  choose(error: StoreUnavailableError): FailureChoice;
   /** The limit of this process alone. */
   readonly limit: Limit;
 }

@@ -1,8 +1,22 @@
-import type { NodeHealth } from '../health/store-health.js';
+import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type Answer, type Call, type Finisher, KeyCall } from './call.js';
 import type { CallDeadline } from './call-deadline.js';
 import type { Deadlines, Departure, TimedCall } from './deadlines.js';
+
+/** The server that a call is sent to; see `NodeHealth`. */
+export interface CallNode {
+  /** Of a cluster: `host:port`. */
+  readonly node: string | undefined;
+  /** No failure since the last success. */
+  readonly isWell: boolean;
+  readonly circuit: {
+    failed(ticket: number, error: StoreUnavailableError, probe: () => Promise<unknown>): void;
+    replaced(): void;
+  };
+  succeeded(ticket: number): void;
+  failed(error: StoreUnavailableError | StoreConfigurationError): void;
+}
 
 /** Learns how a call ended, and ends it: the pipeline, or for a call without a pipeline `DIRECT`. */
 export interface CallOwner {
@@ -47,7 +61,7 @@ export class PendingCall extends KeyCall implements TimedCall {
   /** Ends it together with the others of its departure. */
   deadlines: Deadlines | undefined = undefined;
   /** The node whose circuit admitted it, and the ticket. */
-  node: NodeHealth | undefined = undefined;
+  node: CallNode | undefined = undefined;
   ticket = 0;
   /** Ends it alone: of a call that may need several requests. */
   declare ownDeadline?: CallDeadline | undefined;

@@ -46,6 +46,21 @@ export function isForgotten(envelope: Envelope, now: number): boolean {
   return expiryOf(envelope) <= now && (override.length === 0 || queue.length === 0);
 }
 
+/** What a store keeps of a key. */
+export interface StoredKey {
+  /** The moment of the look, µs of the store's clock. */
+  readonly now: number;
+  readonly entry: Entry | undefined;
+  /** Until the store forgets the key, ms; undefined if it keeps nothing. */
+  readonly timeToLive: number | undefined;
+}
+
+/** What is kept at the moment `now`: an entry that has expired no longer is. */
+export function keptAt(now: number, entry: Entry | undefined): StoredKey {
+  const left = entry === undefined ? 0 : Math.ceil((expiryOf(entry) - now) / 1000);
+  return left > 0 ? { now, entry, timeToLive: left } : { now, entry: undefined, timeToLive: undefined };
+}
+
 // First bytes, as in entry.lua.
 const [MOMENT, ENVELOPE, OVERRIDDEN, SHARED] = [67, 69, 79, 83];
 

@@ -8,13 +8,6 @@ const ALL_UNSAFE = /[^A-Za-z0-9._~@+=,/:-]/gu;
 const RESERVED = /[~:/|;# ]/;
 const ALL_RESERVED = /[~:/|;# ]/g;
 const SEPARATOR = /[:/|;# ]/;
-/**
- * `text.charCodeAt(index)`, for loops over keys. V8 looks the method up for every character once a loop has met strings of
- * many kinds (flat, joined, sliced, internalized): 15 ns each.
- */
-export const charCodeAt: (text: string, index: number) => number = Function.prototype.call.bind(
-  String.prototype.charCodeAt,
-);
 
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
 const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);

@@ -8,6 +8,7 @@ import {
   type Part,
   storageKey,
 } from '../call/call.js';
+import { mergeByKey, splitByPart } from '../call/merge-by-key.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
@@ -21,7 +22,6 @@ import { DecisionRecord, decisionOf } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { shadowCall } from './escalating-limit.js';
 import { publishEscalations } from './escalation-messages.js';
-import { mergeByKey, splitByPart } from './merge-by-key.js';
 import type { CallObserver } from './observer.js';
 import { publishingRefunds } from './refund-messages.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';

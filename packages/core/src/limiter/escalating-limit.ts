@@ -1,7 +1,7 @@
 import type { Rule } from '../algorithms/algorithm.js';
+import type { Escalation } from '../algorithms/escalate-options.js';
 import { KeyCall } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
-import type { Escalation } from '../engine/escalation.js';
 
 /**
  * The limit with an escalation, also while its store is out. A call that is not enforced keeps the rules without one.

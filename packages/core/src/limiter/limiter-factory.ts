@@ -1,15 +1,15 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import type { EscalateOptions } from '../algorithms/escalate-options.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import type { CallCost, LimiterDefinition } from '../board/definition.js';
 import type { Decider } from '../call/call.js';
-import type { EscalateOptions } from '../engine/escalation.js';
 import { LimiterClosedError } from '../errors.js';
 import { checkInteger, checkOptions, describe } from '../options.js';
-import { deciderOf } from '../pipeline/pipeline.js';
 import { RecentMap } from '../recent-map.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { announcePool, type PoolKind } from './announced.js';
+import { deciderOf } from './decider-of.js';
 import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
 import type { NotifyOptions } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';

@@ -1,12 +1,12 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
 import { type Duration, toMicros } from '../duration.js';
-import { compileEscalation, type EscalateOptions } from '../engine/escalation.js';
 import { checkName, checkOptions, describe } from '../options.js';
-import { compileFailurePolicy, type FailurePolicy } from '../pipeline/failure-policy.js';
-import { type PrefetchOptions, readPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import type { Store } from '../stores/store.js';
+import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 import { Limits } from './limits.js';
 import type { NotifyOptions } from './observer.js';
+import { type PrefetchOptions, readPrefetch } from './prefetch-options.js';
 import { checkWaiting } from './waiting/booking-rules.js';
 
 /** Everything about a limiter but its policies. */

@@ -1,22 +1,22 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
+import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
 import { compilePolicy, compileShare } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import { KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
 import type { Operation } from '../call/operation.js';
 import { PendingCall } from '../call/pending-call.js';
-import type { EscalateOptions, Escalation } from '../engine/escalation.js';
 import { keyPart, type LimiterKey } from '../keys/key-part.js';
 import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
 import { checkOptions } from '../options.js';
-import type { CompiledFailurePolicy } from '../pipeline/failure-policy.js';
 import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
-import { prefetching, type WantedPrefetch } from '../pipeline/prefetch/prefetch-options.js';
 import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
+import type { CompiledFailurePolicy } from './failure-policy.js';
 import { checkWindows, readNotify } from './observe.js';
 import type { NotifyOptions } from './observer.js';
 import { overrideOf } from './override.js';
+import { prefetching, type WantedPrefetch } from './prefetch-options.js';
 import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */

@@ -1,13 +1,21 @@
 import { type DegradedAnswer, degraded } from '../call/answers.js';
 import type { Answer, Call, Decider, Part, PartAnswer } from '../call/call.js';
+import type { FailureChoice } from '../call/limit.js';
 import type { Operation } from '../call/operation.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { type MemoryStore, memoryStore } from '../stores/memory/memory-store.js';
-import type { FailureChoice } from './failure-policy.js';
+import type { Store, WakingFacet } from '../stores/store.js';
 
 /** `retryAfter` while everything is denied, µs: when the store will be back is unknown. */
 const SOON = 1_000_000;
+
+/** Keeps the counts of this process alone. */
+export interface LocalStore extends Pick<Store, 'clock' | 'close'>, WakingFacet {
+  decide(call: Call): Answer;
+}
+
+/** @param clock of the store that is out */
+export type MakeLocalStore = (options: { readonly clock: Clock }) => LocalStore;
 
 /** Operations that a failure policy can decide. All others are about the state in the store. */
 const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
@@ -18,13 +26,14 @@ export const hasFallback = (call: Call): boolean =>
 
 /** Decides while one store is out. All limiters of the store share it, so limiters with common counts keep them. */
 export class Fallback {
-  readonly #memory: MemoryStore;
+  readonly #local: LocalStore;
   readonly #deciders: Readonly<Record<FailureChoice, Decider>>;
 
-  constructor(clock: Clock) {
-    this.#memory = memoryStore({ clock });
+  constructor(local: LocalStore) {
+    const { clock } = local;
+    this.#local = local;
     this.#deciders = {
-      local: new LocalDecider(this.#memory),
+      local: new LocalDecider(local),
       allow: new ConstantDecider('allow', clock, true, 0),
       deny: new ConstantDecider('deny', clock, false, SOON),
     };
@@ -38,7 +47,7 @@ export class Fallback {
   }
 
   async close(): Promise<void> {
-    await this.#memory.close();
+    await this.#local.close();
   }
 }
 
@@ -54,8 +63,8 @@ class LocalDecider implements Decider {
   readonly name = 'local';
   readonly clock: Clock;
 
-  constructor(readonly memory: MemoryStore) {
-    this.clock = memory.clock;
+  constructor(readonly store: LocalStore) {
+    this.clock = store.clock;
   }
 
   decide(call: Call): Answer {
@@ -63,14 +72,14 @@ class LocalDecider implements Decider {
     const parts = call.parts.map(({ limit, key, cost, at, booking }) => {
       return { limit: limit.fallback!.limit, key, cost, at, booking };
     });
-    const answer = this.memory.decide({ operation, wait, parts, traced, overrides });
+    const answer = this.store.decide({ operation, wait, parts, traced, overrides });
     // The caller knows the whole limit: `override` has the parameters of this decision.
     const answers = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
     return { ...answer, parts: answers };
   }
 
   listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    return this.memory.listen(key, granted);
+    return this.store.listen(key, granted);
   }
 }
 

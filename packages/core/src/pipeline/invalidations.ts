@@ -1,6 +1,6 @@
 import { type Call, storageKey } from '../call/call.js';
 import type { Operation } from '../call/operation.js';
-import { charCodeAt } from '../keys/redis-key.js';
+import { charCodeAt } from '../char-code-at.js';
 
 /** Operations that may let a key pass sooner than a denial said. */
 const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];

@@ -5,10 +5,11 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
 import type { Answer, Call } from '../call/call.js';
 import { StoreHealth } from '../health/store-health.js';
+import { deciderOf } from '../limiter/decider-of.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { RateChange } from '../stores/shared-rate.js';
 import type { Store, StoreCaller } from '../stores/store.js';
-import { deciderOf, Pipeline } from './pipeline.js';
+import { Pipeline } from './pipeline.js';
 
 const rule = compilePolicy(fixedWindow({ limit: 1, window: '1s' }));
 const call: Call = {
@@ -21,7 +22,8 @@ const LONG = 60_000_000;
 
 const remote = (parts: Partial<Store>): Store => farStore(parts).store;
 /** @param deadline µs */
-const limited = (store: Store, deadline: number) => new Pipeline(store, { deadline, denyCache: 0 });
+const limited = (store: Store, deadline: number) =>
+  new Pipeline(store, { deadline, denyCache: 0 }, memoryStore);
 
 test('a store in this process has no deadline', () => {
   const store = memoryStore();

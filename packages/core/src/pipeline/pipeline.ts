@@ -18,7 +18,7 @@ import { isStoreRefusal } from '../store-refusal.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { type Denial, DenyCache } from './deny-cache.js';
-import { hasFallback } from './fallback.js';
+import { hasFallback, type MakeLocalStore } from './fallback.js';
 import { Prefetch } from './prefetch/prefetch.js';
 import { departAlone } from './single-departure.js';
 import { contextOf, type StoreContext } from './store-context.js';
@@ -51,11 +51,12 @@ export class Pipeline implements Decider, CallOwner {
   constructor(
     readonly store: Store,
     { deadline, denyCache }: PipelineOptions,
+    makeLocal: MakeLocalStore,
   ) {
     this.name = store.name;
     this.clock = store.clock;
     this.listen = store.listen && ((key, granted) => this.#listen(key, granted));
-    this.#context = contextOf(store);
+    this.#context = contextOf(store, makeLocal);
     this.#prefetch = new Prefetch(this);
     this.#denyCache = new DenyCache(denyCache, this.#context.invalidations, {
       name: 'deny-cache',
@@ -270,7 +271,3 @@ export class Pipeline implements Decider, CallOwner {
 /** A function of its own: its closure would cost each call of `dispatch` an object. */
 const finishNextTurn = <T>(call: KeyCall, answer: Answer, finisher: Finisher<T>): Promise<T> =>
   nextTurn().then(() => finisher.finish(call, answer));
-
-/** Decides a limiter's calls: a store in this process itself, or the pipeline to a remote store. */
-export const deciderOf = (store: Store, options: PipelineOptions): Decider =>
-  store.remote ? new Pipeline(store, options) : store;

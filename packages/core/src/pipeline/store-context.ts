@@ -1,5 +1,6 @@
 import type { Answer, Call } from '../call/call.js';
 import type { Deadlines } from '../call/deadlines.js';
+import type { CallNode } from '../call/pending-call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { getOrCreate } from '../get-or-create.js';
 import { type Ticket, whileOpen } from '../health/circuit.js';
@@ -7,7 +8,7 @@ import type { NodeHealth, StoreHealth } from '../health/store-health.js';
 import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
-import { Fallback } from './fallback.js';
+import { Fallback, type MakeLocalStore } from './fallback.js';
 import { Invalidations } from './invalidations.js';
 import type { TimeLimits } from './time-limits.js';
 import { answerInTurn } from './turns.js';
@@ -22,12 +23,12 @@ export class StoreContext {
   /** Without `health` it is unknown whether the store is out: calls reject with its errors. */
   readonly #fallback: Fallback | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, makeLocal: MakeLocalStore) {
     const { health, clock } = store;
     this.#store = store;
     this.health = health;
     if (health === undefined) return;
-    const fallback = new Fallback(clock);
+    const fallback = new Fallback(makeLocal({ clock }));
     this.#fallback = fallback;
     health.whenEnded(() => fallback.close());
   }
@@ -61,7 +62,7 @@ export class StoreContext {
   }
 
   /** A call has failed. @param read reads from the key without changing anything, to find out whether the node is back */
-  failed(node: NodeHealth, ticket: Ticket, error: unknown, key: string, read: () => Promise<unknown>): void {
+  failed(node: CallNode, ticket: Ticket, error: unknown, key: string, read: () => Promise<unknown>): void {
     const unavailable = isStoreUnavailableError(error);
     if (unavailable && error.reason === 'closed') return; // by its owner
     if (unavailable || isStoreConfigurationError(error)) node.failed(error);
@@ -73,7 +74,7 @@ export class StoreContext {
    * A store that refuses a key is not out: the next call gets its error, such as a missing right. A cluster may have moved the key to another node:
    * then no call needs this node.
    */
-  async #probe(node: NodeHealth, key: string, read: () => Promise<unknown>): Promise<void> {
+  async #probe(node: CallNode, key: string, read: () => Promise<unknown>): Promise<void> {
     try {
       await read();
     } catch (error) {
@@ -114,5 +115,5 @@ async function sendChange(change: RateChange, times: TimeLimits, limits?: Deadli
 
 const contexts = new WeakMap<Store, StoreContext>();
 
-export const contextOf = (store: Store): StoreContext =>
-  getOrCreate(contexts, store, () => new StoreContext(store));
+export const contextOf = (store: Store, makeLocal: MakeLocalStore): StoreContext =>
+  getOrCreate(contexts, store, () => new StoreContext(store, makeLocal));

@@ -2,19 +2,19 @@ import { randomUUID } from '#platform';
 import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { NO_POLICIES } from '../board/definition.js';
 import { announce } from '../board/definitions.js';
-import { KeyCall, type Part } from '../call/call.js';
+import { type Decider, KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
 import type { Decision } from '../decision.js';
 import { type Duration, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
 import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
+import { deciderOf } from '../limiter/decider-of.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { observerOf } from '../limiter/observe.js';
 import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
-import { Pipeline } from '../pipeline/pipeline.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { SharedRateFacet, Store } from '../stores/store.js';
 import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
@@ -46,7 +46,7 @@ const clientIds = new WeakMap<Store, string>();
  */
 export class SharedLimiter {
   readonly name: string;
-  readonly #decider: (Store & SharedRateFacet) | Pipeline;
+  readonly #decider: Decider & SharedRateFacet;
   readonly #admission: Admission;
   readonly #limit: Limit;
   /** Where the state of all clients is stored. */
@@ -79,8 +79,7 @@ export class SharedLimiter {
     if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
     const micros = toMicros('SharedLimiter: deadline', deadline);
-    const rated = store as Store & SharedRateFacet;
-    this.#decider = store.remote ? new Pipeline(store, { deadline: micros, denyCache: 0 }) : rated;
+    this.#decider = deciderOf(store as Store & SharedRateFacet, { deadline: micros, denyCache: 0 });
     const decider = this.#decider;
     const observer = observerOf(store, { name, decider, keys: 'none', notifies: false });
     this.#admission = new Admission(name, decider, observer);

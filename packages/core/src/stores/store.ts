@@ -5,7 +5,7 @@ import type { Answer, Call, Part } from '../call/call.js';
 import type { Departure } from '../call/deadlines.js';
 import type { PendingCall } from '../call/pending-call.js';
 import type { Clock } from '../clock.js';
-import { type Entry, expiryOf } from '../engine/entry.js';
+import type { StoredKey } from '../engine/entry.js';
 import type { StoreHealth } from '../health/store-health.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
@@ -16,21 +16,6 @@ export interface StoreCaller {
   readonly abandoned?: boolean;
   /** How long the caller waits, ms. */
   readonly deadline?: number | undefined;
-}
-
-/** What a store keeps of a key. */
-export interface StoredKey {
-  /** The moment of the look, µs of the store's clock. */
-  readonly now: number;
-  readonly entry: Entry | undefined;
-  /** Until the store forgets the key, ms; undefined if it keeps nothing. */
-  readonly timeToLive: number | undefined;
-}
-
-/** What is kept at the moment `now`: an entry that has expired no longer is. */
-export function keptAt(now: number, entry: Entry | undefined): StoredKey {
-  const left = entry === undefined ? 0 : Math.ceil((expiryOf(entry) - now) / 1000);
-  return left > 0 ? { now, entry, timeToLive: left } : { now, entry: undefined, timeToLive: undefined };
 }
 
 /**

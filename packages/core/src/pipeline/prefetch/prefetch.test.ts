@@ -13,7 +13,7 @@ import {
   slidingWindow,
   tokenBucket,
 } from '../../index.js';
-import { prefetchDefault } from './prefetch-options.js';
+import { prefetchDefault } from '../../limiter/prefetch-options.js';
 
 const hundred = fixedWindow({ limit: 100, window: '10s' });
 

@@ -4,11 +4,11 @@ import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKe
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';
-import { type Entry, expiryOf } from '../../engine/entry.js';
+import { type Entry, expiryOf, keptAt, type StoredKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
-import { keptAt, type Store, type StoredKey } from '../store.js';
+import type { Store } from '../store.js';
 import { claimsOf } from './claims.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { rankOf } from './rank.js';

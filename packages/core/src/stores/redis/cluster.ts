@@ -1,4 +1,4 @@
-import { charCodeAt } from '../../keys/redis-key.js';
+import { charCodeAt } from '../../char-code-at.js';
 import type { Listeners, RedisClient } from './client.js';
 
 /** What a client of a cluster shows of its nodes. */

@@ -1,9 +1,6 @@
-import type { FallbackLimit } from '../call/limit.js';
+import type { FailureChoice, FallbackLimit } from '../call/limit.js';
 import type { StoreUnavailableError, UnavailableReason } from '../errors.js';
 import { checkOptions, describe } from '../options.js';
-
-/** How a limiter decides while its store is out. */
-export type FailureChoice = 'local' | 'allow' | 'deny';
 
 /** What a failure policy that is a function receives. */
 export interface StoreFailure {

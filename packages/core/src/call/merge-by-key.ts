@@ -1,4 +1,4 @@
-import { type Answer, type Part, storageKey } from '../call/call.js';
+import { type Answer, type Part, storageKey } from './call.js';
 
 /**
  * One part for each storage key, with the sum of the costs: a store decides each key once. Members of a combination may have the same key,

@@ -1,7 +1,7 @@
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { StoreUnavailableError } from '../errors.js';
-import { RateLimiter } from '../limiter/rate-limiter.js';
 import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
+import { RateLimiter } from './rate-limiter.js';
 
 const error = new StoreUnavailableError('out', { reason: 'BUSY' });
 

@@ -1,7 +1,7 @@
-import type { Rule } from '../../algorithms/algorithm.js';
-import { type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions, describe } from '../../options.js';
-import type { PrefetchLimits } from './permit-pool.js';
+import type { Rule } from '../algorithms/algorithm.js';
+import { type Duration, toMicros } from '../duration.js';
+import { checkInteger, checkOptions, describe } from '../options.js';
+import type { PrefetchLimits } from '../pipeline/prefetch/permit-pool.js';
 
 /** How many permits a process takes from a remote store in advance. */
 export interface PrefetchOptions {
