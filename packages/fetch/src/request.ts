@@ -1,4 +1,4 @@
-import { type Advice, pathOf, type RequestView } from '@sluice/http';
+import { type Advice, pathOf, queryOf, type RequestView } from '@sluice/http';
 
 /** What a web-standard request does not contain. */
 export interface RequestInfo {
@@ -32,12 +32,8 @@ export function viewOf(request: Request, info: RequestInfo): RequestView {
     get headers() {
       return Object.fromEntries(request.headers);
     },
-    /** A name that occurs several times has an array, as in other frameworks. */
     get query() {
-      const names = new Set(url.searchParams.keys());
-      return Object.fromEntries([...names].map((name) => [name, single(url.searchParams.getAll(name))]));
+      return queryOf(url.searchParams);
     },
   };
 }
-
-const single = (values: string[]) => (values.length > 1 ? values : values[0]);

@@ -41,7 +41,14 @@ export type { Verdict } from './verdict.js';
 // A framework's request and response, as limits see them.
 
 export { currentRequest, enterRequest, runWithRequest } from './request-context.js';
-export { pathOf, type RouterSettings, routeOf, routerPathOf, writtenPathOf } from './request-path.js';
+export {
+  pathOf,
+  queryOf,
+  type RouterSettings,
+  routeOf,
+  routerPathOf,
+  writtenPathOf,
+} from './request-path.js';
 export {
   type Advice,
   type NamedParts,

@@ -74,6 +74,15 @@ function decoded(segment: string): string {
   }
 }
 
+/** The query of a web-standard URL. A name that occurs several times has an array, as in frameworks that parse it. */
+export const queryOf = (parameters: URLSearchParams): Record<string, string | string[]> =>
+  Object.fromEntries(
+    [...new Set(parameters.keys())].map((name) => {
+      const values = parameters.getAll(name);
+      return [name, values.length > 1 ? values : values[0]!];
+    }),
+  );
+
 /**
  * The pattern of a route, with the prefix at which its router is mounted.
  * @param pattern as the framework has it: a string, a regular expression or an array

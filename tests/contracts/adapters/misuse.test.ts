@@ -27,18 +27,21 @@ onEachAdapter(
       `SLUICE_SHORT_WINDOW rateLimit: ${window}: 60 of limit 'default' is 60 milliseconds. Write '60s' if you mean seconds, ` +
       "'60ms' if you mean milliseconds";
 
-    test(`${window}: 60 causes a warning`, async () => {
+    needs('names')(`${window}: 60 causes a warning`, async () => {
       await start({ limits: [{ [limit]: 5, [window]: 60 }] });
       expect(warnings()).toEqual([short]);
     });
 
-    test(`a function for ${limit} with ${window}: 60 causes a warning on its first request`, async () => {
-      const client = await start({ limits: [{ [limit]: async () => 5, [window]: 60 }] });
-      expect(warnings()).toEqual([]);
-      await client.get('/');
-      await client.get('/');
-      expect(warnings()).toEqual([short]);
-    });
+    needs('names')(
+      `a function for ${limit} with ${window}: 60 causes a warning on its first request`,
+      async () => {
+        const client = await start({ limits: [{ [limit]: async () => 5, [window]: 60 }] });
+        expect(warnings()).toEqual([]);
+        await client.get('/');
+        await client.get('/');
+        expect(warnings()).toEqual([short]);
+      },
+    );
   },
   ['memory'],
 );

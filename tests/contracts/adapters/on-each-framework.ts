@@ -27,7 +27,7 @@ export interface LimitStorage {
 type TestOf = (title: string, run: () => Promise<void>) => void;
 
 /** What the tests of an adapter work with. */
-export interface Tools extends Pick<Framework, 'names' | 'methodOf' | 'socketOf' | 'decisionOf'> {
+export interface Tools extends Required<Pick<Framework, 'names' | 'methodOf' | 'socketOf' | 'decisionOf'>> {
   /** Serves until the end of the test. Limits that name no limiter and no store count in the test's own place. */
   start(service: Service): Promise<ReturnType<typeof supertest>>;
   /** The address of the service that was started last. */
@@ -121,7 +121,11 @@ export function onEachAdapter(
     stores.map((kind) => ({ name: framework.name, framework, kind })),
   );
   describe.each(cases)('$name, $kind', ({ framework, kind }) => {
-    const { serve, cannot = {}, headersOf, ...reads } = framework;
+    const { serve, names, headersOf, ...reads } = framework;
+    const cannot = {
+      ...(names === undefined && { names: 'it has no names of its own' }),
+      ...framework.cannot,
+    };
     let clock: WatchedClock;
     let store: Store;
     let keyPrefix: string;
@@ -167,6 +171,7 @@ export function onEachAdapter(
 
     tests({
       ...reads,
+      names: names ?? { limit: 'limit', window: 'window' },
       headerOf: (request, name) => headersOf(request)[name] as string | undefined,
       needs: (ability) => (cannot[ability] === undefined ? test : skipBecause(cannot[ability])),
       start: async ({ limits = [], scopes = [], ...service }) => {

@@ -267,7 +267,6 @@ rules:
     test('options that have no effect with rules are refused when the limit is created', async () => {
       const policy = fixedWindow({ limit: 1, window: '1h' });
       for (const [options, message] of [
-        [{ [names.limit]: 5 }, `pass ${names.limit} or rules, not both`],
         [{ policy }, 'pass rules or policy, not both'],
         [{ keyPrefix: 'a' }, 'keyPrefix has no effect with rules'],
       ] as const) {
@@ -275,6 +274,12 @@ rules:
           message,
         );
       }
+    });
+
+    needs('names')("the adapter's own name for a number of requests is refused beside rules", async () => {
+      await expect(serveOnce({ limits: [{ rules: rulesOf(), [names.limit]: 5 } as Limit] })).rejects.toThrow(
+        `pass ${names.limit} or rules, not both`,
+      );
     });
   },
   ['memory'],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as core from '@sluice/core';
 import { packagesFolder } from './import-graph.js';
@@ -59,7 +59,13 @@ test('core exports these types', () => {
   expect([...types, ...ofErrors].sort()).toEqual(names(TYPES));
 });
 
-test.each(['express', 'fastify', 'koa', 'fetch', 'nestjs'])('%s exports the types of requests', (adapter) => {
+/** The packages that limit requests of a framework. */
+const ADAPTERS = readdirSync(packagesFolder).filter((name) => {
+  const index = join(packagesFolder, name, 'src/index.ts');
+  return existsSync(index) && /\bRequestLimitOptions\b/.test(readFileSync(index, 'utf8')) && name !== 'http';
+});
+
+test.each(ADAPTERS)('%s exports the types of requests', (adapter) => {
   const [, list] = /^export type \{([^}]*)\} from '@sluice\/http'/m.exec(source(`${adapter}/src/index.ts`))!;
   expect(list!.split(',').flatMap((name) => name.trim() || [])).toEqual(names(OF_REQUESTS));
 });

@@ -64,7 +64,9 @@ export type Ability =
   /** Call the handler of a request whose client has left before it. */
   | 'handlerAfterLeaving'
   | 'lateParser'
-  | 'limitsPerRequest';
+  | 'limitsPerRequest'
+  /** Take the `names` of another limiter. */
+  | 'names';
 
 /** A framework of the contract. */
 export interface Framework {
@@ -78,8 +80,8 @@ export interface Framework {
   readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
   /** Those that only this adapter has, as `docs/options.md` lists them: `ownOptions<RateLimitOptions>({ … })`. */
   readonly ownOptions: Readonly<Record<string, true>>;
-  /** The adapter's own names for a number of requests and their window. */
-  readonly names: { readonly limit: string; readonly window: string };
+  /** The adapter's own names for a number of requests and their window, if it has such. */
+  readonly names?: { readonly limit: string; readonly window: string };
 
   // Of what functions of a limit get first:
 
