@@ -83,8 +83,9 @@ function withoutParts(
   names: readonly string[],
 ): RateLimitGuardOptions | undefined {
   const name = nameOf(options);
-  if (names.includes(name)) return undefined;
   const parts = Object.keys(options.limits ?? {});
+  // A name that the whole limit shares with one of its limits is the one limit's: skipping more would let clients pass unlimited.
+  if (names.includes(name) && !parts.includes(name)) return undefined;
   const left = parts.filter((part) => !names.includes(part) && !names.includes(`${name}.${part}`));
   if (left.length === parts.length) return options;
   if (left.length === 0) return undefined;
