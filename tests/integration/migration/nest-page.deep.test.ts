@@ -12,11 +12,12 @@ const page = join(root, 'docs/migration/nestjs-throttler.md');
 const folder = join(root, `node_modules/.cache/sluice-nestjs/page-${process.pid}`);
 const serve = join(__dirname, '../nestjs/apps/serve.legacy.ts');
 
-/** One handler, for blocks that only show a module. */
-const around = (module: string) => `
+/** Handlers for blocks that only show a module: one, and one for each decorator in `skips`. */
+const around = (module: string, skips: readonly string[] = []) => `
 import { Controller, Get, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ThrottlerGuard } from '@nestjs/throttler';
+import { SkipLimit } from '@sluice/nestjs';
+import { SkipThrottle, ThrottlerGuard } from '@nestjs/throttler';
 
 @Controller()
 class AppController {
@@ -24,6 +25,7 @@ class AppController {
   hello() {
     return 'hello';
   }
+${skips.map((skip, at) => `${skip}\n@Get('${at}')\nhandler${at}() {\n return 'hello';\n}\n`).join('')}
 }
 
 @Module({
@@ -40,7 +42,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A code block, whose counts in Redis are those of this run. */
 const text = (tag: string) =>
-  blockTagged(page, tag).replace('policies: {', `name: '${uniqueName('page')}', policies: {`);
+  blockTagged(page, tag).replace('store:', `keyPrefix: '${uniqueName('page')}', store:`);
 
 /** Starts the application of a code block of the page. */
 async function start(tag: string, more = '', replace: Readonly<Record<string, string>> = {}) {
@@ -58,7 +60,7 @@ async function start(tag: string, more = '', replace: Readonly<Record<string, st
 
 async function series(
   client: ReturnType<typeof supertest>,
-  ...requests: readonly (readonly [method: 'get' | 'post', path: string])[]
+  ...requests: readonly (readonly [method: 'get' | 'head' | 'post', path: string])[]
 ) {
   const answers = [];
   for (const [method, path] of requests) answers.push(await client[method](path));
@@ -71,10 +73,13 @@ test('both sides give the same statuses and counts, except for the differences o
   const programs = await Promise.all(['nest-before', 'nest-after'].map((tag) => start(tag)));
   const [before, after] = await Promise.all(
     programs.map((client) =>
-      series(client, ...times(4, ['get', '/'] as const), ...times(2, ['post', '/login'] as const), [
-        'get',
-        '/health',
-      ]),
+      series(
+        client,
+        ...times(4, ['get', '/'] as const),
+        ...times(2, ['post', '/login'] as const),
+        ['get', '/health'],
+        ['head', '/'],
+      ),
     ),
   );
   const seen = (answers: typeof before) =>
@@ -84,7 +89,7 @@ test('both sides give the same statuses and counts, except for the differences o
       'retry-after' in headers,
     ]);
   expect(seen(after)).toEqual(seen(before));
-  expect(after!.map(({ status }) => status)).toEqual([200, 200, 200, 429, 201, 429, 200]);
+  expect(after!.map(({ status }) => status)).toEqual([200, 200, 200, 429, 201, 429, 200, 429]);
 
   const denials = [before![3]!, after![3]!];
   expect(denials.map(({ headers }) => ['ratelimit' in headers, 'x-ratelimit-limit' in headers])).toEqual([
@@ -108,6 +113,43 @@ test('several throttlers give the same statuses', async () => {
   const statuses = (await series(before, ...requests)).map(({ status }) => status);
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
   expect((await series(after, ...requests)).map(({ status }) => status)).toEqual(statuses);
+});
+
+test('the skips of named throttlers give the same statuses', async () => {
+  const replace = {
+    "name: 'short', ttl: 1000, limit: 20": "name: 'short', ttl: 60_000, limit: 2",
+    "limit: 20, window: '1s'": "limit: 2, window: '1m'",
+    "name: 'long', ": '',
+    'long: {': 'default: {',
+  };
+  const before = [
+    '@SkipThrottle()',
+    '@SkipThrottle({ short: true })',
+    '@SkipThrottle({ default: true, short: true })',
+  ];
+  const after = ["@SkipLimit('default')", "@SkipLimit('short')", "@SkipLimit('default', 'short')"];
+  const programs = await Promise.all([
+    start('nest-named-before', around('throttler', before), replace),
+    start('nest-named-after', around('sluice', after), replace),
+  ]);
+  const requests = [0, 1, 2].flatMap((at) => times(4, ['get', `/${at}`] as const));
+  for (const client of programs) {
+    const statuses = (await series(client, ...requests)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 429, 429, 200, 200, 200, 429, ...times(4, 200)]);
+  }
+});
+
+test('errorMessage and message give the same body', async () => {
+  const errorMessage = "{ throttlers: [{ ttl: 60_000, limit: 3 }], errorMessage: 'slow down' }";
+  const message = "message: { statusCode: 429, message: 'slow down' }, legacyHeaders: true";
+  const programs = await Promise.all([
+    start('nest-before', '', { '[{ ttl: 60_000, limit: 3 }]': errorMessage }),
+    start('nest-after', '', { 'legacyHeaders: true': message }),
+  ]);
+  for (const client of programs) {
+    const [, denied] = await series(client, ...times(2, ['post', '/login'] as const));
+    expect([denied!.status, denied!.body]).toEqual([429, { statusCode: 429, message: 'slow down' }]);
+  }
 });
 
 test('reports the same denials in front of the throttler with dryRun', async () => {
@@ -143,6 +185,34 @@ test('the throttler blocks for another ttl after a denial, ours until the window
     allowed.push((await limiter.consume('k')).allowed);
   }
   expect(allowed).toEqual([true, false, true, false]);
+});
+
+test('the throttler forgets requests when a short block ends, ours keeps the window', async () => {
+  const script = `
+    const { ThrottlerStorageService } = require('@nestjs/throttler');
+    let now = 0;
+    Date.now = () => now;
+    const storage = new ThrottlerStorageService();
+    (async () => {
+      for (now of [0, 0, 0, 5000, 5000]) console.log((await storage.increment('k', 10_000, 2, 5000, 'default')).isBlocked);
+      storage.onApplicationShutdown();
+    })();`;
+  const { output } = await run(process.execPath, ['-e', script], { cwd: root });
+  expect(output.match(/true|false/g)).toEqual(['false', 'false', 'true', 'false', 'false']);
+
+  const clock = new ManualClock();
+  const limiter = new RateLimiter({
+    name: 'k',
+    policy: slidingLog({ limit: 2, window: '10s' }),
+    escalate: { after: 1, within: '10s', block: ['5s'] },
+    store: memoryStore({ clock }),
+  });
+  const allowed = [];
+  for (const pause of [0, 0, 0, 5000, 5000]) {
+    await clock.advance(pause);
+    allowed.push((await limiter.consume('k')).allowed);
+  }
+  expect(allowed).toEqual([true, true, false, false, true]);
 });
 
 test('the throttler counts requests that another throttler denies, ours does not', async () => {
