@@ -19,7 +19,7 @@ export { prefetchDefault } from './limiter/prefetch-options.js';
 
 // Rules take the options of each algorithm, and tools show policies in words, from one list.
 
-export { type EachKind, policyKinds, policyText } from './algorithms/index.js';
+export { type EachKind, kindsWithWindows, policyKinds, policyText } from './algorithms/index.js';
 export type { PolicyKind, PolicyOption } from './algorithms/policy-kind.js';
 export { lengthText } from './duration.js';
 

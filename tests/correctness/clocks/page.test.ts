@@ -46,6 +46,11 @@ test('a Redis whose clock is in 1970 rejects states that look like foreign value
 });
 
 test('docs/clocks.md has a row for each subject', () => {
-  expect(rows.slice(2).map(([, name]) => name)).toEqual(Object.keys(subjects));
+  expect(
+    rows
+      .slice(2)
+      .map(([, name]) => name)
+      .sort(),
+  ).toEqual(Object.keys(subjects).sort());
   expect(LIMIT).toBe(4);
 });

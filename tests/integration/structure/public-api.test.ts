@@ -1,13 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as core from '@sluice/core';
+import { policyKinds } from '../../../packages/core/src/algorithms/index.js';
 import { packagesFolder } from './import-graph.js';
 
 // A change of these lists is a change of the public API: name it in CHANGELOG.md. What our own packages share is exported by
 // `@sluice/core/internal`, `@sluice/http` and `@sluice/fleet/internal`.
 
+/** Each algorithm has a factory, and types of its options and its policy. */
+const factories = policyKinds.map(({ name }) => name);
+const capitalized = factories.map((name) => name[0]!.toUpperCase() + name.slice(1));
+
 const VALUES = `
-  fixedWindow slidingWindow slidingLog tokenBucket tokenBucketOfRate gcra leakyBucket concurrency
+  ${factories.join(' ')} tokenBucketOfRate
   RateLimiter CombinedLimiter LimiterFactory SharedLimiter
   memoryStore redisStore recommendedRedisOptions recommendedClusterOptions storageKey
   LimitType clientIp ManualClock systemClock subscribe hashKey
@@ -17,8 +22,7 @@ const VALUES = `
   isKeyResolutionError isRateNotSetError isLimiterClosedError`;
 
 const TYPES = `
-  Policy ConcurrencyOptions ConcurrencyPolicy FixedWindowOptions FixedWindowPolicy GcraOptions GcraPolicy LeakyBucketOptions
-  LeakyBucketPolicy SlidingLogOptions SlidingLogPolicy SlidingWindowOptions SlidingWindowPolicy TokenBucketOptions TokenBucketPolicy
+  Policy ${capitalized.map((name) => `${name}Options ${name}Policy`).join(' ')}
   BaseLimiter LimiterBaseOptions RateLimiterOptions LimiterKey CombinedKeys LimiterFactoryOptions LimiterPolicies
   Cost Duration ConsumeOptions DecisionOptions WaitOptions AcquireOptions WrapOptions ScheduledTask TaskContext Reservation
   Decision PolicyDecision DecisionDebug PolicyDebug StateDebug StateView BucketView WindowView LogView HoldersView LeaseView

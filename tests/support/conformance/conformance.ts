@@ -20,8 +20,6 @@ export interface Conformance {
   readonly random: Readonly<Record<string, fc.Arbitrary<Policy>>>;
   /** For exactness: the rule once more. */
   readonly oracles?: Readonly<Record<string, (random: Random) => Case>>;
-  /** Modes among `oracles` of which no permits can be prefetched. */
-  readonly notPrefetched?: readonly string[];
   /** For clocks that jump: 4 permits that are back in an hour (of days, in a day; of months, in a month). */
   readonly subjects: Readonly<Record<string, Subject>>;
 }

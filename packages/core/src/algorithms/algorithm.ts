@@ -86,8 +86,6 @@ export interface Figures {
    * early. `remaining` and `reset` are the results of `usage`. Default: `reset`.
    */
   more?(parameters: Parameters, remaining: number, reset: number): number;
-  /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? Default: no. */
-  readonly hasWindows?: true;
 }
 
 /** The same answers, sooner. */

@@ -47,6 +47,20 @@ export function policyText(policy: Policy): string {
   return JSON.stringify(numbers);
 }
 
+/** The kinds of policies that `notify` accepts. */
+export const kindsWithWindows: readonly string[] = kinds.flatMap(({ name, hasWindows }) =>
+  hasWindows ? [name] : [],
+);
+
+/** Thresholds need windows. @throws TypeError for another algorithm */
+export function checkWindows(where: string, name: string, { algorithm }: Policy): void {
+  if (kindsWithWindows.includes(algorithm)) return;
+  throw new TypeError(
+    `${where}: notify is for ${kindsWithWindows.join(', ')}, whose permits are counted in windows with a beginning and an end. Policy '${name}' has ` +
+      'none, so a threshold would be reached again and again',
+  );
+}
+
 function kindOf(policy: Policy): PolicyKind {
   const kind = kinds.find(({ name }) => name === policy?.algorithm);
   if (kind === undefined) {

@@ -12,6 +12,8 @@ export interface PolicyKind<P extends Policy = Policy, Options = never> {
   readonly page: string;
   /** The options of `create` by name, in the order in which a form shows them. */
   readonly options: Readonly<Record<string, PolicyOption>>;
+  /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? `notify` needs it. Default: no. */
+  readonly hasWindows?: true;
   /** The factory. @throws RangeError, TypeError when an option is not acceptable */
   readonly create: (options: Options) => P;
   /** @throws RangeError when the policy's numbers are not acceptable */

@@ -1,6 +1,6 @@
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
-import { compilePolicy, compileShare } from '../algorithms/index.js';
+import { checkWindows, compilePolicy, compileShare } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import { KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
@@ -13,7 +13,7 @@ import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
 import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
 import type { CompiledFailurePolicy } from './failure-policy.js';
-import { checkWindows, readNotify } from './observe.js';
+import { readNotify } from './observe.js';
 import type { NotifyOptions } from './observer.js';
 import { overrideOf } from './override.js';
 import { prefetching, type WantedPrefetch } from './prefetch-options.js';
@@ -83,7 +83,7 @@ export class Limits {
       const notices = `${keyPrefix}:${LAYOUT}:notify:${id}:${open}`;
       const levels = levelsOf.get(name);
       const thresholds = levels && { limiter, policy: name, prefix: notices, suffix, levels };
-      if (levels !== undefined) checkWindows(where, name, rule.algorithm);
+      if (levels !== undefined) checkWindows(where, name, policy);
       const base = { name, policy: name, prefix, suffix };
       const local = { ...base, rule: compileShare(policy, failure.share) };
       const fallback = { choose: failure.choose, limit: local };

@@ -1,4 +1,3 @@
-import type { Algorithm } from '../algorithms/algorithm.js';
 import { loadFleet } from '../board/watching.js';
 import type { Store } from '../stores/store.js';
 import type { CallObserver, LimiterWatching, NotifyOptions, ObservedLimiter } from './observer.js';
@@ -22,12 +21,3 @@ export const readNotify = (
   notify === undefined
     ? new Map()
     : loadFleet<LimiterWatching>(`${where}: notify`).readNotify(where, notify, names, several);
-
-/** Thresholds need windows. @throws TypeError for another algorithm */
-export function checkWindows(where: string, policy: string, { figures }: Algorithm): void {
-  if (figures.hasWindows) return;
-  throw new TypeError(
-    `${where}: notify is for fixedWindow, whose permits are counted in windows with a beginning and an end. Policy '${policy}' has ` +
-      'none, so a threshold would be reached again and again',
-  );
-}

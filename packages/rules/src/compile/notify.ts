@@ -1,5 +1,5 @@
 import type { LimiterBaseOptions } from '@sluice/core';
-import { readNotify } from '@sluice/core/internal';
+import { kindsWithWindows, readNotify } from '@sluice/core/internal';
 import type { Path, Report } from '../document/problems.js';
 import type { LimitInput, RuleInput } from '../document/schema.js';
 
@@ -25,10 +25,14 @@ function thresholdsOf(
   if (notify === undefined) return undefined;
   const at = [...path, 'notify'];
   const [algorithm] = Object.keys(algorithms);
-  if (algorithm !== undefined && algorithm !== 'fixedWindow') {
-    report.add(at, `notify is for fixedWindow, whose permits are counted in windows, not for ${algorithm}`, {
-      atKey: true,
-    });
+  if (algorithm !== undefined && !kindsWithWindows.includes(algorithm)) {
+    report.add(
+      at,
+      `notify is for ${kindsWithWindows.join(', ')}, whose permits are counted in windows, not for ${algorithm}`,
+      {
+        atKey: true,
+      },
+    );
   }
   if (mode === 'shadow') {
     report.add(at, `notify has no effect in the shadow rule '${name}'`, { atKey: true });

@@ -1,3 +1,4 @@
+import { kindsWithWindows } from '@sluice/core/internal';
 import { z } from 'zod';
 import { matchSchema } from './schema-match.js';
 import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict, text } from './schema-parts.js';
@@ -16,7 +17,9 @@ const limit = strict(
     notify: z
       .array(z.string(NOTIFY), NOTIFY)
       .optional()
-      .describe('Publishes on sluice:threshold when a key has used so much of a fixedWindow.'),
+      .describe(
+        `Publishes on sluice:threshold when a key has used so much of a ${kindsWithWindows.join(', ')}.`,
+      ),
   },
   '{ fixedWindow: { limit: 100, window: 1m } }',
 )

@@ -92,7 +92,6 @@ export const fixedWindowAlgorithm: Algorithm = {
     parameterNames: ['limit', 'window', 'alignment'],
     size: ([limit, window]) => ({ limit: limit!, window: window! }),
     view: windowView,
-    hasWindows: true,
   },
 
   normalize: (parameters, state, now) =>
@@ -154,6 +153,7 @@ function calendarText({ align, window, timeZone, anchor }: FixedWindowPolicy): s
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy, FixedWindowOptions> = {
   name: 'fixedWindow',
   page: 'fixed-window',
+  hasWindows: true,
   options: {
     limit: { type: 'count', sample: '10' },
     window: { type: 'duration', calendar: true, sample: '10s' },

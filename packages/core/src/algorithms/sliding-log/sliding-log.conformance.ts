@@ -23,7 +23,6 @@ export const slidingLogConformance: Conformance = {
       };
     },
   },
-  notPrefetched: ['slidingLog'],
   subjects: {
     slidingLog: windows(slidingLog({ limit: LIMIT, window: '1h' }), HOUR, 1),
   },
