@@ -117,7 +117,8 @@ export class DecisionRecord implements Decision {
         limit,
         window: Math.ceil(window / 1000),
         remaining,
-        retryAfter: waitMs(own.wait === NEVER ? NEVER : Math.max(0, own.wait - asleep)),
+        retryAfter:
+          own.wait === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(Math.max(0, own.wait - asleep) / 1000),
         resetAfter: Math.ceil(Math.max(0, reset - asleep) / 1000),
         moreAfter: Math.ceil(Math.max(0, more - asleep) / 1000),
       };

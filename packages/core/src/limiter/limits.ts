@@ -116,8 +116,9 @@ export class Limits {
   /** @throws KeyResolutionError for an invalid key */
   call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
     const last = this.#lastCall;
+    const isKnown = key === this.#lastKey;
     if (
-      key === this.#lastKey &&
+      isKnown &&
       last !== undefined &&
       costs === last.cost &&
       operation === last.operation &&
@@ -127,7 +128,7 @@ export class Limits {
       return last;
     const limits = this.#limits;
     const first = limits[0]!;
-    const encoded = this.encode(key);
+    const encoded = isKnown ? this.#lastEncoded : this.encode(key);
     const cost = typeof costs === 'number' ? costs : costFor(costs, first.policy);
     const several =
       limits.length === 1

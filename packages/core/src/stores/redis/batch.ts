@@ -67,11 +67,6 @@ export class Batch implements Departure {
     return storageKey(this.#first!);
   }
 
-  markSent(): void {
-    this.sent = true;
-    if (this.whole !== undefined) this.whole.sent = true;
-  }
-
   add(call: PendingCall): void {
     call.departure = this;
     this.#first ??= call;

@@ -19,6 +19,12 @@ const MANY = 20;
 /** ms without any call after which a store counts as idle. */
 const IDLE = 1;
 
+/** Calls `arrived` once for each batch, before its calls resolve: a call made then finds nothing under way. */
+interface BatchSender {
+  send(batch: Batch, arrived: () => void): void;
+  sendAll(batches: readonly Batch[], arrived: () => void): void;
+}
+
 /**
  * Sends the calls of one turn of the event loop together: as one script call, or as a few if one would take long. Calls to an idle store are
  * sent as soon as the current code has run. If nothing is under way, the first half of many calls is sent early.
@@ -27,7 +33,7 @@ export class Batches {
   /** For a cluster: the node of a call's key, `host:port`. If it is '', only calls of one slot are sent together. */
   nodeOf: ((call: PendingCall) => string) | undefined;
   readonly #clock: Clock;
-  readonly #send: (batches: readonly Batch[], arrived: () => void) => void;
+  readonly #sender: BatchSender;
   #gathering: Batch | undefined;
   /**
    * In a cluster: by node or slot. A new Map for each turn: V8 links what a Map held before `clear()` to what it holds next, and so the
@@ -43,14 +49,13 @@ export class Batches {
   #underWay = 0;
   #idleSince = 0;
 
-  /** @param send calls `arrived` once for each batch, before its calls resolve: a call made then finds nothing under way */
-  constructor(clock: Clock, send: (batches: readonly Batch[], arrived: () => void) => void) {
+  constructor(clock: Clock, sender: BatchSender) {
     this.#clock = clock;
-    this.#send = send;
+    this.#sender = sender;
   }
 
   /** @returns the batch that it is sent with */
-  add(call: PendingCall): Batch {
+  readonly add = (call: PendingCall): Batch => {
     const node = this.nodeOf?.(call);
     // A tag never has a space.
     const place = node === undefined ? '' : node === '' ? tagOf(storageKey(call)) : ` ${node}`;
@@ -60,7 +65,12 @@ export class Batches {
       if (place === '') this.#gathering = batch;
       else this.#placed = (this.#placed ?? new Map()).set(place, batch);
     }
-    if (!this.#begun) this.#begin();
+    if (!this.#begun) {
+      this.#begun = true;
+      const isIdle = this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE);
+      if (isIdle) void resolved.then(this.#end);
+      else setImmediate(this.#end);
+    }
     batch.add(call);
     this.#calls += 1;
     if (this.#underWay === 0 && this.#calls >= MANY && 2 * this.#calls >= this.#usual) {
@@ -70,19 +80,10 @@ export class Batches {
       if (place === '') this.#gathering = undefined;
       else this.#placed!.delete(place);
       this.#underWay += 1;
-      this.#send([batch], this.#arrived);
+      this.#sender.send(batch, this.#arrived);
     }
     return batch;
-  }
-
-  #begin(): void {
-    this.#begun = true;
-    if (this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE)) {
-      void resolved.then(this.#end);
-    } else {
-      setImmediate(this.#end);
-    }
-  }
+  };
 
   readonly #end = () => {
     this.#begun = false;
@@ -99,7 +100,8 @@ export class Batches {
     this.#placed = undefined;
     if (batches.length === 0) return;
     this.#underWay += batches.length;
-    this.#send(batches, this.#arrived);
+    if (batches.length === 1) this.#sender.send(batches[0]!, this.#arrived);
+    else this.#sender.sendAll(batches, this.#arrived);
   }
 
   readonly #arrived = () => {

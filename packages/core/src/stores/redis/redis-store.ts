@@ -54,14 +54,15 @@ export class RedisStore implements Store {
   readonly usage: StoreUsage | undefined;
   readonly #session: Session;
   readonly #sender: Sender;
-  readonly #batches: Batches;
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
+  readonly send: (call: PendingCall) => Departure;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
-    this.#batches = new Batches(this.clock, this.#sender.sendAll);
+    const batches = new Batches(this.clock, this.#sender);
+    this.send = batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
     const run: RunKey = (script, key, args) =>
       this.#sender.runKey(script, key, () => ({ keys: [key], args }));
@@ -72,7 +73,7 @@ export class RedisStore implements Store {
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     // Keys of one node travel together, unless they must be declared.
     if (this.slotted)
-      this.#batches.nodeOf = (call) =>
+      batches.nodeOf = (call) =>
         this.#sender.declares ? '' : (call.node?.node ?? this.nodeOf(storageKey(call)));
   }
 
@@ -96,10 +97,6 @@ export class RedisStore implements Store {
     return answer;
   }
 
-  send(call: PendingCall): Departure {
-    return this.#batches.add(call);
-  }
-
   expect(deadline?: number): void {
     this.#session.own?.expect(deadline);
   }
@@ -120,7 +117,7 @@ export class RedisStore implements Store {
       batch.add(pending);
       return pending.begin(THE_ANSWER);
     });
-    this.#sender.send(batch, now);
+    this.#sender.send(batch, undefined, now);
     return Promise.all(answers);
   }
 

@@ -32,20 +32,18 @@ export class Sender {
     this.#met = met;
   }
 
-  /** Sends the batches of one turn. @param arrived called once for each of them, before its calls resolve */
-  readonly sendAll = (batches: readonly Batch[], arrived: () => void): void => {
-    if (batches.length === 1) this.send(batches[0]!, undefined, arrived);
-    else
-      inOneWrite(this.#session.client, () => {
-        for (const batch of batches) this.send(batch, undefined, arrived);
-      });
-  };
+  /** Sends several batches. @param arrived called once for each of them, before its calls resolve */
+  sendAll(batches: readonly Batch[], arrived: () => void): void {
+    inOneWrite(this.#session.client, () => {
+      for (const batch of batches) this.send(batch, arrived);
+    });
+  }
 
   /**
-   * @param now replaces the server's clock
    * @param arrived called when the reply is there, before the calls resolve
+   * @param now replaces the server's clock
    */
-  send(batch: Batch, now?: number, arrived = () => {}): void {
+  send(batch: Batch, arrived = () => {}, now?: number): void {
     const node = batch.node === undefined || this.declares ? undefined : this.#readyNode(batch.key);
     if (batch.node !== undefined && node === undefined) {
       this.#sendDeclared(batch, bySlot(batch.groups), arrived);
@@ -56,7 +54,8 @@ export class Sender {
     const told = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
-      batch.markSent();
+      batch.sent = true;
+      if (batch.whole !== undefined) batch.whole.sent = true;
       told?.sent();
       const call = written(batch.groups, batch.localTime, now, bytes);
       return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
@@ -102,7 +101,7 @@ export class Sender {
       underWay -= 1;
       if (underWay === 0) arrived();
     };
-    for (const one of batch.apart(parts)) this.send(one, undefined, oneArrived);
+    for (const one of batch.apart(parts)) this.send(one, oneArrived);
   }
 
   /** Declares keys from now on. */
