@@ -2,7 +2,7 @@ import { type Decision, isRateLimitExceededError } from '@sluice/core';
 import { keepHeaders } from '@sluice/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import { checkBodyHook, checkRouteHooks, rememberBodyReader } from './body-keys.js';
+import { bodyHooks } from './body-keys.js';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
 import { ownHooks, watchNotFound } from './not-found.js';
 import {
@@ -14,7 +14,7 @@ import {
   type RouteRateLimitOptions,
 } from './options.js';
 import { type CreateRateLimitOptions, checkOptionsOfCheck, type RateLimitCheck } from './rate-limit-check.js';
-import { attach, RouteLimits } from './route-limits.js';
+import { attach, ScopeLimits } from './route-limits.js';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -39,7 +39,7 @@ declare module 'fastify' {
 
 /** The property of a scope with the defaults of its routes; inner scopes inherit it. */
 const routeLimits = Symbol('sluice.route-limits');
-type Scope = FastifyInstance & { [routeLimits]?: RouteLimits };
+type Scope = FastifyInstance & { [routeLimits]?: ScopeLimits };
 
 /**
  * Limits the routes of the scope in which it is registered. Registered without a limit, it adds `app.rateLimit(options)`, which
@@ -57,10 +57,10 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
   if (!app.hasRequestDecorator('rateLimit')) prepare(app);
   // Routes inherit from the nearest registration that has options.
   if (app[routeLimits] === undefined || Object.keys(given).length > 0) {
-    app[routeLimits] = new RouteLimits(app, options, hook, limit);
+    app[routeLimits] = new ScopeLimits(app, options, hook, limit);
   }
   if (limit !== undefined) {
-    rememberBodyReader(limit.hook, options);
+    bodyHooks.remember(limit.hook, options);
     app.decorateRequest(counted, false);
     app.addHook('onReady', limit.connect);
     app.addHook('onClose', limit.close);
@@ -69,7 +69,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
     return;
   }
-  checkBodyHook('rateLimit', hook, options);
+  bodyHooks.check('rateLimit', hook, options);
   limitAll(app, hook, limit);
 };
 
@@ -84,7 +84,7 @@ function limitAll(app: Scope, hook: RateLimitHookName, limit: HookedLimit): void
   const others: HookedLimit['callback'] = (request, reply, done) => {
     const route = request.routeOptions; // a new object on each access
     if (attached in route.config) done();
-    else if (RouteLimits.limited(route.config) || route.config.rateLimit !== undefined)
+    else if (ScopeLimits.limited(route.config) || route.config.rateLimit !== undefined)
       done(unlimited(route));
     else limit.callback(request, reply, done);
   };
@@ -105,7 +105,8 @@ function prepare(app: Scope): void {
     return (this ?? app)[routeLimits]!.own('app.createRateLimit', options).check;
   });
   app.addHook('onRoute', function (this: Scope, route) {
-    checkRouteHooks(route);
+    const { method, url } = route;
+    bodyHooks.checkRoute(`rateLimit: ${method} ${url}`, (hook) => [route[hook] ?? []].flat());
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });
@@ -119,7 +120,7 @@ function prepare(app: Scope): void {
 /** The error for a route that has a limit in its config but is not limited, because it was added before the plugin. */
 function unlimited({ config, method, url }: FastifyRequest['routeOptions']): Error | undefined {
   const { rateLimit: own } = config;
-  if (own === undefined || own === false || RouteLimits.limited(config)) return undefined;
+  if (own === undefined || own === false || ScopeLimits.limited(config)) return undefined;
   return new Error(
     `rateLimit: the route ${method} ${url} was added before the plugin was registered: await app.register(rateLimit) first`,
   );

@@ -36,6 +36,7 @@ export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
+export { checkRouteOptions, type LimitedRoute, RouteLimits, routeName } from './route-limits.js';
 export type { Verdict } from './verdict.js';
 
 // A framework's request and response, as limits see them.
@@ -73,7 +74,7 @@ export { answerError, replyTo } from './reply.js';
 
 // Keys of requests, also for rules and decorated methods.
 
-export { bodyReader, readsBody } from './body-keys.js';
+export { BodyHooks, readsBody } from './body-keys.js';
 export { addressError, keyErrorOfRequest, parsedBody, warnOfDryRun } from './key-errors.js';
 export { countsAddresses, countsUsers, keyForFunctions, keyOfRequest } from './key-of-request.js';
 export { setKeyKind } from './limiter-source.js';
