@@ -1,5 +1,4 @@
-import type { RequestRules } from '@sluice/express';
-import { rateLimit } from '@sluice/express';
+import { type RequestRules, rateLimit } from '@sluice/express';
 import express, { type Express } from 'express';
 
 /** The plans of users, as a database has them. */

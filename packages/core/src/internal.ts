@@ -14,7 +14,7 @@ export { compilePolicy } from './algorithms/index.js';
 export { notePeriod, shortPeriodOf } from './algorithms/policy-kind.js';
 export { checkCost } from './limiter/call-options.js';
 export { checkLimiterOptions, LIMITER_BASE_OPTIONS } from './limiter/limiter-options.js';
-export { readNotify } from './limiter/observe.js';
+export { readNotify } from './limiter/observer.js';
 export { prefetchDefault } from './limiter/prefetch-options.js';
 
 // Rules take the options of each algorithm, and tools show policies in words, from one list.
@@ -72,7 +72,7 @@ export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js'
 
 // `simulate` and rollouts count many keys in bounded memory.
 
-export { RecentMap } from './recent-map.js';
+export { RecentMap } from './maps.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.
 
@@ -98,7 +98,7 @@ export { unref } from './clock.js';
 export { HASH_LENGTH } from './keys/hash-key.js';
 export { decodeKey, detach, encodeKey } from './keys/redis-key.js';
 export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
-export { redisScripts } from './stores/redis/scripts.js';
+export { redisScripts } from './stores/redis/wire.js';
 export { boardOf } from './telemetry/channels.js';
 export { VERSION } from './version.js';
 
@@ -111,4 +111,4 @@ export { isEnvelope, type StoredKey } from './engine/entry.js';
 export { escalatedAt } from './engine/escalation.js';
 export { KeyState } from './engine/key-state.js';
 export { deciderOf } from './limiter/decider-of.js';
-export { debugOf } from './limiter/decision-debug.js';
+export { debugOf } from './limiter/decision-record.js';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Escalation } from '../../../packages/core/src/algorithms/escalate-options.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import type { Booking } from '../../../packages/core/src/call/booking.js';
+import type { Booking } from '../../../packages/core/src/call/limit.js';
 import type { Operation } from '../../../packages/core/src/call/operation.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import {

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { Cluster, Redis } from 'ioredis';
-import type { RedisClient } from '../../../packages/core/src/index.js';
-import { type RedisStore, recommendedRedisOptions, redisStore } from '../../../packages/core/src/index.js';
+import {
+  type RedisClient,
+  type RedisStore,
+  recommendedRedisOptions,
+  redisStore,
+} from '../../../packages/core/src/index.js';
 import { expectOutages } from '../../support/expect-outages.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import type { StoreAddress } from './race-run.js';

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import {
   fixedWindow,
   RateLimiter as Ours,

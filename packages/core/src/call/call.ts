@@ -2,8 +2,7 @@ import { NEVER, type Parameters } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
-import type { Booking } from './booking.js';
-import type { Limit } from './limit.js';
+import type { Booking, Limit } from './limit.js';
 import type { Operation } from './operation.js';
 import type { Trace } from './trace.js';
 

@@ -1,8 +1,7 @@
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { type Answer, type Call, type Finisher, KeyCall } from './call.js';
-import type { CallDeadline } from './call-deadline.js';
-import type { Deadlines, Departure, TimedCall } from './deadlines.js';
+import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
 
 /** The server that a call is sent to; see `NodeHealth`. */
 export interface CallNode {

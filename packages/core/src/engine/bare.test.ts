@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { history, questionsOf, rates } from '../../../../tests/correctness/differential/histories.js';
 import { policies } from '../../../../tests/correctness/differential/policies.js';
 import { runs } from '../../../../tests/support/runs.js';
-import { CELL_NUMBERS, Cell } from '../algorithms/cell.js';
+import { CELL_NUMBERS, Cell } from '../algorithms/algorithm.js';
 import { decideBare } from './bare.js';
 import { decide } from './decide.js';
 import { type Entry, isEnvelope } from './entry.js';

@@ -1,5 +1,5 @@
 import { type Algorithm, NEVER, type Parameters, type State, type Usage } from '../algorithms/algorithm.js';
-import { type Booking, PLAIN_BOOKING } from '../call/booking.js';
+import { type Booking, PLAIN_BOOKING } from '../call/limit.js';
 
 /** The state at a later moment: `undefined` if it has expired by then. */
 export const live = (state: State | undefined, at: number): State | undefined =>

@@ -1,6 +1,6 @@
 import { NEVER } from '../algorithms/algorithm.js';
-import { PLAIN_BOOKING } from '../call/booking.js';
 import type { Answer, Call } from '../call/call.js';
+import { PLAIN_BOOKING } from '../call/limit.js';
 import type { KeyState } from './key-state.js';
 import { ALLOWED, DENIED, QUEUED } from './reply-codes.js';
 

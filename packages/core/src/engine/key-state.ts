@@ -1,6 +1,6 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
-import type { Booking } from '../call/booking.js';
 import type { Part, PartAnswer } from '../call/call.js';
+import type { Booking } from '../call/limit.js';
 import { EVERYONE, type Operation } from '../call/operation.js';
 import type { Trace } from '../call/trace.js';
 import { Counter } from './counter.js';

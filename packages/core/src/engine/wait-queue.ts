@@ -1,5 +1,5 @@
 import { NEVER, type State, type Usage } from '../algorithms/algorithm.js';
-import { type Booking, MOST_BOOKED } from '../call/booking.js';
+import { type Booking, MOST_BOOKED } from '../call/limit.js';
 import type { Counter } from './counter.js';
 import type { Envelope } from './entry.js';
 

@@ -1,8 +1,7 @@
 import type { Answer, CallParts, Decider, Finisher, KeyCall, Part } from '../call/call.js';
 import type { Operation } from '../call/operation.js';
 import type { Decision } from '../decision.js';
-import { BOARD, DECIDE, DECISION, WAIT } from '../telemetry/channels.js';
-import { messageTime } from '../telemetry/message-time.js';
+import { BOARD, DECIDE, DECISION, messageTime, WAIT } from '../telemetry/channels.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
 interface MessageCall extends CallParts {

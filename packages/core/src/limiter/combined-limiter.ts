@@ -10,7 +10,7 @@ import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
 import type { Limits } from './limits.js';
-import { observerOf } from './observe.js';
+import { observerOf } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** The key of a call in each member. */

@@ -1,4 +1,4 @@
-import { NEVER } from '../algorithms/algorithm.js';
+import { NEVER, type State } from '../algorithms/algorithm.js';
 import {
   type Answer,
   bindingPart,
@@ -6,11 +6,11 @@ import {
   type Decider,
   type Part,
   type PartAnswer,
+  storageKey,
   waitMs,
 } from '../call/call.js';
-import type { Decision, DecisionDebug, PolicyDecision } from '../decision.js';
+import type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from '../decision.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { debugOf } from './decision-debug.js';
 
 const NOTHING: readonly Part[] = [];
 
@@ -101,7 +101,6 @@ export class DecisionRecord implements Decision {
     if (this.#policies !== undefined) return this.#policies;
     const { parts } = this.#call;
     const { allowed, wait, parts: answers } = this.#answer;
-    // A waiting call gets its decision at its booked moment, and times count from then.
     const asleep = allowed ? wait : 0;
     const decisions: PolicyDecision[] = [];
     for (let i = 0; i < parts.length; i += 1) {
@@ -171,3 +170,31 @@ export class DecisionRecord implements Decision {
 
 const longestBlock = (parts: readonly PartAnswer[]): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
+
+/** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */
+export function debugOf(parts: readonly Part[], { now, parts: answers }: Answer): DecisionDebug | undefined {
+  if (answers.some(({ trace }) => trace === undefined)) return undefined;
+  return { now, policies: parts.map((part, i) => policyDebug(part, answers[i]!, now)) };
+}
+
+function policyDebug(part: Part, { trace, override }: PartAnswer, now: number): PolicyDebug {
+  const { parameters, before, after, queue, blockedUntil } = trace!;
+  const { name, rule } = part.limit;
+  const { algorithm } = rule;
+  const names = algorithm.figures.parameterNames;
+  const stateOf = (state: State | undefined): StateDebug => {
+    const { remaining, reset } = algorithm.usage(parameters, state, now);
+    const view = algorithm.figures.view(parameters, state, now);
+    return { state: state ?? [], remaining, resetAfter: reset, view };
+  };
+  return {
+    name,
+    key: storageKey(part),
+    numbers: Object.fromEntries(names.slice(0, parameters.length).map((word, i) => [word, parameters[i]!])),
+    overridden: override !== undefined,
+    before: stateOf(before),
+    after: stateOf(after),
+    booked: queue.flatMap((at, i) => (i % 2 === 0 ? [{ at, cost: queue[i + 1]! }] : [])),
+    blockedUntil,
+  };
+}

@@ -1,7 +1,8 @@
 import type { Rule } from '../algorithms/algorithm.js';
 import type { Escalation } from '../algorithms/escalate-options.js';
-import { KeyCall } from '../call/call.js';
+import { type Answer, KeyCall, type Part, storageKey } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
+import { ESCALATED } from '../telemetry/channels.js';
 
 /**
  * The limit with an escalation, also while its store is out. A call that is not enforced keeps the rules without one.
@@ -29,4 +30,19 @@ export function shadowCall(call: KeyCall): KeyCall {
     at,
   }));
   return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
+}
+
+/** Publishes the blocks that a denial has set: this process made the call, so no other one publishes them. */
+export function publishEscalations(limiter: string, parts: readonly Part[], answer: Answer): void {
+  if (!ESCALATED.hasSubscribers) return;
+  const known = new Set<string>();
+  parts.forEach((part, i) => {
+    const { step = 0, blocked = 0 } = answer.parts[i]!;
+    const stored = storageKey(part);
+    // Parts of a combination that have the same key have one answer.
+    if (step === 0 || known.has(stored)) return;
+    known.add(stored);
+    const { limit, key } = part;
+    ESCALATED.publish({ limiter, policy: limit.name, key, step, blockedFor: Math.ceil(blocked / 1000) });
+  });
 }

@@ -13,7 +13,7 @@ import { deciderOf } from './decider-of.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
-import { observerOf } from './observe.js';
+import { observerOf } from './observer.js';
 
 /** The options of `wrap`. `Args` are the arguments of the wrapped function. */
 export interface WrapOptions<Args extends readonly unknown[]> extends AcquireOptions {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { farStore } from '../../../../tests/support/far-store.js';
 import type { Answer, Call } from '../call/call.js';
-import { CallDeadline } from '../call/call-deadline.js';
-import { Deadlines } from '../call/deadlines.js';
+import { CallDeadline, Deadlines } from '../call/deadlines.js';
 import { StoreHealth } from '../health/store-health.js';
 import {
   CombinedLimiter,

@@ -7,8 +7,7 @@ import {
   type KeyCall,
   storageKey,
 } from '../call/call.js';
-import type { CallDeadline } from '../call/call-deadline.js';
-import { type Deadlines, DepartureDeadline } from '../call/deadlines.js';
+import { type CallDeadline, type Deadlines, DepartureDeadline } from '../call/deadlines.js';
 import { type CallOwner, PendingCall, THE_ANSWER } from '../call/pending-call.js';
 import type { Clock } from '../clock.js';
 import { isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';

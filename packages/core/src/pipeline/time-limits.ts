@@ -1,6 +1,5 @@
 import { performance } from '#platform';
-import { CallDeadline } from '../call/call-deadline.js';
-import { Deadlines } from '../call/deadlines.js';
+import { CallDeadline, Deadlines } from '../call/deadlines.js';
 import { FIRST_CONNECTION_MS, LONGEST_TIMER } from '../clock.js';
 import { StoreUnavailableError } from '../errors.js';
 import type { Store } from '../stores/store.js';

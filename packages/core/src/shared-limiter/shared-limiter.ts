@@ -12,7 +12,7 @@ import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
 import { deciderOf } from '../limiter/decider-of.js';
 import { checkStore } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
-import { observerOf } from '../limiter/observe.js';
+import { observerOf } from '../limiter/observer.js';
 import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js';
 import { checkInteger, checkName, checkOptions, describe } from '../options.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';

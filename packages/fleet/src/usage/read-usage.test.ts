@@ -1,5 +1,4 @@
-import type { UsageKeys } from '@sluice/core';
-import { hashKey } from '@sluice/core';
+import { hashKey, type UsageKeys } from '@sluice/core';
 import { type FleetBoard, type FleetNote, VERSION } from '@sluice/core/internal';
 import { CallCounter } from './call-counter.js';
 import { readUsage } from './read-usage.js';

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
-import type { Decision, SharedLimiter, SharedRate } from '../../../../packages/core/src/index.js';
-import { SharedLimiter as Limiter, ManualClock, memoryStore } from '../../../../packages/core/src/index.js';
+import {
+  type Decision,
+  SharedLimiter as Limiter,
+  ManualClock,
+  memoryStore,
+  type SharedLimiter,
+  type SharedRate,
+} from '../../../../packages/core/src/index.js';
 import { rejection } from '../harness.js';
 
 /**

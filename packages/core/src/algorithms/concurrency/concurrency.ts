@@ -1,8 +1,7 @@
 import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy } from '../algorithm.js';
-import type { PolicyKind } from '../policy-kind.js';
-import { shareOfLimit } from '../policy-kind.js';
+import { type PolicyKind, shareOfLimit } from '../policy-kind.js';
 import { concurrencyAlgorithm } from './semaphore.js';
 
 export { concurrencyAlgorithm };

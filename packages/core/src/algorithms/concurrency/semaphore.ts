@@ -1,6 +1,5 @@
 import type { HoldersView } from '../../decision.js';
-import type { Algorithm, Holders, Parameters, State } from '../algorithm.js';
-import { ANY, NEVER } from '../algorithm.js';
+import { type Algorithm, ANY, type Holders, NEVER, type Parameters, type State } from '../algorithm.js';
 import {
   admit,
   costOf,

@@ -1,13 +1,26 @@
 import type { WindowView } from '../../decision.js';
 import { exactLength, toMicros } from '../../duration.js';
-import { type Algorithm, ANY, JITTER, NEVER, type Parameters, type State } from '../algorithm.js';
+import {
+  type Algorithm,
+  ANY,
+  type Cell,
+  expandWindowRun,
+  JITTER,
+  NEVER,
+  type Parameters,
+  type State,
+} from '../algorithm.js';
 import { down } from '../arithmetic.js';
-import type { Cell } from '../cell.js';
-import type { PolicyKind } from '../policy-kind.js';
-import { shareOfLimit } from '../policy-kind.js';
-import { expandWindowRun } from '../window-run.js';
+import { type PolicyKind, shareOfLimit } from '../policy-kind.js';
 import { DAYS, edgesAround } from './calendar.js';
-import { DAY, type FixedWindowOptions, type FixedWindowPolicy, fixedWindow, readPolicy } from './policy.js';
+import {
+  calendarText,
+  DAY,
+  type FixedWindowOptions,
+  type FixedWindowPolicy,
+  fixedWindow,
+  readPolicy,
+} from './policy.js';
 
 /** The third parameter, which windows that begin with their first call do not have. */
 const CLOCK = 1;
@@ -143,13 +156,6 @@ export const fixedWindowAlgorithm: Algorithm = {
   speed: { step, expandRun: expandWindowRun },
 };
 
-/** ` by the clock`; of calendar windows ` from 15, in Europe/Berlin`. */
-function calendarText({ align, window, timeZone, anchor }: FixedWindowPolicy): string {
-  if (align !== 'clock') return '';
-  if (typeof window === 'number' && timeZone === undefined) return ' by the clock';
-  return `${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
-}
-
 export const fixedWindowKind: PolicyKind<FixedWindowPolicy, FixedWindowOptions> = {
   name: 'fixedWindow',
   page: 'fixed-window',
@@ -179,7 +185,6 @@ export const fixedWindowKind: PolicyKind<FixedWindowPolicy, FixedWindowOptions> 
     const rule = { algorithm: fixedWindowAlgorithm, limit, window };
     if (calendar === undefined)
       return { ...rule, parameters: align === undefined ? [limit, window] : [limit, window, CLOCK] };
-
     const head = [limit, window, CALENDAR];
     const parametersAt = edgesAround(calendar, timeZone, head);
     return {

@@ -102,6 +102,13 @@ export type Anchor = number | Weekday | `${number}-${number}`;
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
+/** ` by the clock`; of calendar windows ` from 15, in Europe/Berlin`. */
+export function calendarText({ align, window, timeZone, anchor }: FixedWindowPolicy): string {
+  if (align !== 'clock') return '';
+  if (typeof window === 'number' && timeZone === undefined) return ' by the clock';
+  return `${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
+}
+
 /** The options of a calendar window, in one spelling. */
 export interface CalendarWindow {
   readonly window: string;

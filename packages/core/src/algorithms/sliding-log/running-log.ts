@@ -1,7 +1,6 @@
 import type { LogView } from '../../decision.js';
-import { type Algorithm, ANY, NEVER, type Parameters, type State } from '../algorithm.js';
+import { type Algorithm, ANY, expandWindowRun, NEVER, type Parameters, type State } from '../algorithm.js';
 import { down } from '../arithmetic.js';
-import { expandWindowRun } from '../window-run.js';
 
 const { MAX_SAFE_INTEGER: LARGEST } = Number;
 const TURN = LARGEST + 1;

@@ -1,8 +1,7 @@
 import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Algorithm, Policy } from '../algorithm.js';
-import type { PolicyKind } from '../policy-kind.js';
-import { notePeriod, shareOfLimit } from '../policy-kind.js';
+import { notePeriod, type PolicyKind, shareOfLimit } from '../policy-kind.js';
 import { runningLog } from './running-log.js';
 
 /** The numbers of `slidingLog`. */

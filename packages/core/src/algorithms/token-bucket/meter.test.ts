@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { runs } from '../../../../../tests/support/runs.js';
 import { MAX_MICROS } from '../../duration.js';
-import { ANY, JITTER, type Parameters, type State } from '../algorithm.js';
+import { ANY, Cell, JITTER, type Parameters, type State } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
-import { Cell } from '../cell.js';
 import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 

@@ -1,8 +1,7 @@
 import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
 import type { Policy, Rule } from '../algorithm.js';
-import type { PolicyKind } from '../policy-kind.js';
-import { notePeriod, permitsOf, timeOf } from '../policy-kind.js';
+import { notePeriod, type PolicyKind, permitsOf, timeOf } from '../policy-kind.js';
 import { meterRule } from './meter-rule.js';
 
 /** The numbers of `tokenBucket`. */

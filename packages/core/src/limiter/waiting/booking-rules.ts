@@ -1,5 +1,5 @@
 import type { Rule } from '../../algorithms/algorithm.js';
-import { type Booking, MOST_BOOKED, PLAIN_BOOKING } from '../../call/booking.js';
+import { type Booking, MOST_BOOKED, PLAIN_BOOKING } from '../../call/limit.js';
 import type { Clock } from '../../clock.js';
 import { type Duration, MAX_MICROS, toMicros } from '../../duration.js';
 import { checkInteger } from '../../options.js';

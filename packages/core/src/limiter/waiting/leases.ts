@@ -2,7 +2,7 @@ import { performance } from '#platform';
 import type { Appointment } from '../../agenda.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
-import { getOrCreate } from '../../get-or-create.js';
+import { getOrCreate } from '../../maps.js';
 import { LEASE } from '../../telemetry/channels.js';
 import type { LeaseMessage } from '../../telemetry/messages.js';
 import { RenewalTimer } from './renewal-timer.js';

@@ -1,6 +1,6 @@
 import { shiftAnswer } from '../../call/answers.js';
 import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../../call/call.js';
-import type { CallDeadline } from '../../call/call-deadline.js';
+import type { CallDeadline } from '../../call/deadlines.js';
 import type { Prefetched } from '../../call/limit.js';
 import type { Clock } from '../../clock.js';
 

@@ -1,6 +1,6 @@
 import { decideByFallback, isDegraded } from '../../call/answers.js';
 import type { Answer, AnswerSource, Decider, KeyCall, Part } from '../../call/call.js';
-import type { CallDeadline } from '../../call/call-deadline.js';
+import type { CallDeadline } from '../../call/deadlines.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import type { MaybePromise } from '../../maybe-promise.js';
 import { type PermitPool, PermitPools, refundOf, type Upstream } from './permit-pool.js';

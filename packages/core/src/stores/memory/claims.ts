@@ -1,4 +1,4 @@
-import { RecentMap } from '../../recent-map.js';
+import { RecentMap } from '../../maps.js';
 
 const MOST = 100_000;
 

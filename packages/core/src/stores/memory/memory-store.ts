@@ -4,14 +4,13 @@ import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKe
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';
-import { type Entry, expiryOf, keptAt, type StoredKey } from '../../engine/entry.js';
+import { type Entry, expiryOf, isEnvelope, keptAt, type StoredKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
 import { claimsOf } from './claims.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
-import { rankOf } from './rank.js';
 import { NONE, Rank } from './records.js';
 import { Sweeper } from './sweeper.js';
 import { Table } from './table.js';
@@ -183,4 +182,13 @@ export class MemoryStore implements Store {
     if (this.#table.roomy) this.#table = this.#table.copy();
     return this.#table.size;
   }
+}
+
+/** @param byClient a client caused the block: it must not push out blocks of operators */
+export function rankOf(entry: Entry | undefined, now: number, denied: boolean, byClient: boolean): Rank {
+  if (entry !== undefined && isEnvelope(entry)) {
+    if ((entry.blockedUntil > now && !byClient) || entry.overrideUntil > now) return Rank.pinned;
+    if (entry.queue.length > 0) return Rank.denied;
+  }
+  return denied ? Rank.denied : Rank.ordinary;
 }

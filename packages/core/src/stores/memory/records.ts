@@ -1,5 +1,5 @@
 import { randomFillSync } from '#platform';
-import { CELL_NUMBERS, type Cell } from '../../algorithms/cell.js';
+import { CELL_NUMBERS, type Cell } from '../../algorithms/algorithm.js';
 import { charCodeAt } from '../../char-code-at.js';
 
 /** Why an entry is kept. The lowest rank is evicted first. */

@@ -1,6 +1,5 @@
 import { copyOfAscii } from '#platform';
-import type { SpeedFacet } from '../../algorithms/algorithm.js';
-import { CELL_NUMBERS, Cell } from '../../algorithms/cell.js';
+import { CELL_NUMBERS, Cell, type SpeedFacet } from '../../algorithms/algorithm.js';
 import type { KeyCall } from '../../call/call.js';
 import { type Entry, expiryOf, isEnvelope } from '../../engine/entry.js';
 import { FIRST_SLOT, NONE, Rank, Records } from './records.js';

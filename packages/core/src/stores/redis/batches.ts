@@ -2,7 +2,7 @@ import { performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import type { Clock } from '../../clock.js';
-import { getOrCreate } from '../../get-or-create.js';
+import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
 import { Batch, type KeyGroup } from './batch.js';
 

@@ -1,4 +1,4 @@
-import { getOrCreate } from '../../get-or-create.js';
+import { getOrCreate } from '../../maps.js';
 import type { RedisClient, RedisClientSettings } from './client.js';
 import type { Subscriber } from './subscriber.js';
 

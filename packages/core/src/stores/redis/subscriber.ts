@@ -1,6 +1,6 @@
 import { EVERYONE } from '../../call/operation.js';
 import { StoreConfigurationError } from '../../errors.js';
-import { getOrCreate } from '../../get-or-create.js';
+import { getOrCreate } from '../../maps.js';
 import type { RedisClient } from './client.js';
 import { storeClosed } from './errors.js';
 

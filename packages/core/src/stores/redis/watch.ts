@@ -1,5 +1,5 @@
 import { errorMonitor } from '#platform';
-import { getOrCreate } from '../../get-or-create.js';
+import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
 import { isReady, Listeners, type RedisClient, readBeforeTimeout } from './client.js';
 import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';

@@ -1,7 +1,13 @@
-import type { Rule } from '../../algorithms/algorithm.js';
-import { PLAIN_BOOKING } from '../../call/booking.js';
+import type { Rule, Script } from '../../algorithms/algorithm.js';
+import { boardScript } from '../../board/board.script.js';
+import { sharedTextScript } from '../../board/shared-text.script.js';
 import { type Part, storageKey } from '../../call/call.js';
+import { PLAIN_BOOKING } from '../../call/limit.js';
 import type { PendingCall } from '../../call/pending-call.js';
+import { decideScript } from '../../engine/decide.script.js';
+import { claimScript } from '../claim.script.js';
+import { lookScript } from '../look.script.js';
+import { sharedRateScript } from '../shared-rate.script.js';
 import { isSame, type KeyGroup } from './batch.js';
 import type { Written } from './client.js';
 
@@ -152,3 +158,13 @@ function textOf(rule: Rule, now: number): readonly string[] {
   if (rule.text?.of !== of) rule.text = { of, args: [rule.algorithm.tag, ...of.map(String)] };
   return rule.text.args;
 }
+
+/** Every script that a store sends to Redis. Limiters need the first one for each decision. */
+export const redisScripts: readonly Script[] = [
+  decideScript,
+  sharedRateScript,
+  boardScript,
+  sharedTextScript,
+  lookScript,
+  claimScript,
+];

@@ -1,4 +1,4 @@
-import { RecentMap } from './recent-map.js';
+import { RecentMap } from './maps.js';
 
 test('a large map evicts a few of the oldest entries and stays within its size', () => {
   const map = new RecentMap<number, number>(10_240, () => false);
