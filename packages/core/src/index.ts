@@ -55,9 +55,9 @@ export type { Duration } from './duration.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
-export { hashKey } from './keys/hash-key.js';
 export { LimitType } from './keys/key-list.js';
 export type { LimiterKey } from './keys/key-part.js';
+export { hashKey } from './keys/redis-key.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {
   AcquireOptions,

@@ -58,7 +58,7 @@ export { hideName, publicName } from './public-names.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
-export { hashStoredKey } from './keys/hash-key.js';
+export { hashStoredKey } from './keys/redis-key.js';
 export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
 // Rules are read from the store again after a change, and published to the fleet.
@@ -95,8 +95,7 @@ export { isDegraded } from './call/answers.js';
 export type { CallParts } from './call/call.js';
 export type { Thresholds } from './call/limit.js';
 export { unref } from './clock.js';
-export { HASH_LENGTH } from './keys/hash-key.js';
-export { decodeKey, detach, encodeKey } from './keys/redis-key.js';
+export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
 export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
 export { redisScripts } from './stores/redis/wire.js';
 export { boardOf } from './telemetry/channels.js';

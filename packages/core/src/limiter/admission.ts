@@ -1,4 +1,5 @@
 import { ANY, type Parameters } from '../algorithms/algorithm.js';
+import { mergeByKey, splitByPart } from '../call/answers.js';
 import {
   type Answer,
   type Decider,
@@ -8,7 +9,6 @@ import {
   type Part,
   storageKey,
 } from '../call/call.js';
-import { mergeByKey, splitByPart } from '../call/merge-by-key.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';

@@ -1,7 +1,6 @@
 import { NEVER } from '../../algorithms/algorithm.js';
-import { isDegraded, undo } from '../../call/answers.js';
+import { isDegraded, mergeByKey, undo } from '../../call/answers.js';
 import { type Answer, type Decider, isHeld, type Part, storageKey } from '../../call/call.js';
-import { mergeByKey } from '../../call/merge-by-key.js';
 import { isStoreUnavailableError } from '../../errors.js';
 import { isOutage } from '../../store-refusal.js';
 import { LeaseQueue } from './lease-queue.js';
