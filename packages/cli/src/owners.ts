@@ -1,5 +1,5 @@
 import { type FleetDenial, ownerOf } from '@sluice/fleet';
-import { OTHER_LIMITERS } from '@sluice/fleet/internal';
+import { ownerOfCounted as ownerIn } from '@sluice/fleet/internal';
 import type { Context } from './command.js';
 import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
 
@@ -16,11 +16,9 @@ const FRESH = 5_000;
 
 /** The limiter of a counted key. @param scope of the key */
 export function ownerOfCounted(fleet: Fleet, limiter: string, scope: string | undefined): Owner {
-  if (scope === undefined) return { limiter };
-  const [name = limiter, member] = limiter === OTHER_LIMITERS ? scope.split(' ') : [limiter, scope];
+  const { name, member, owner } = ownerIn(definitionsOf(fleet), limiter, scope);
   if (member === undefined) return { limiter: name };
-  const owner = ownerOf(definitionsOf(fleet), name, member);
-  return { limiter: owner?.limiter ?? `${name} (${member})`, combination: name };
+  return { limiter: owner ?? `${name} (${member})`, combination: name };
 }
 
 /** Names denials by their limiters, also by limiters that appear later. */

@@ -1,6 +1,6 @@
 import type { Store } from '@sluice/core';
-import { type LeftOut, type LimiterUsageReport, ownerOf, readUsage } from '@sluice/fleet';
-import { OTHER_LIMITERS } from '@sluice/fleet/internal';
+import { type LeftOut, type LimiterUsageReport, readUsage } from '@sluice/fleet';
+import { ownerOfCounted } from '@sluice/fleet/internal';
 import type { LimiterInfo, SlotCounts, TopKey, Usage } from './messages.js';
 import { shownKey } from './shown-key.js';
 
@@ -40,13 +40,10 @@ function slotsOf({ decisions: { allowed, denied }, span }: LimiterUsageReport): 
 
 function topKeys(reports: readonly LimiterUsageReport[], limiters: readonly LimiterInfo[]): TopKey[] {
   const all = reports.flatMap(({ limiter, denied }) =>
-    denied.map(({ key, scope = '', count, error }) => ({
-      limiter,
-      owner: limiter === OTHER_LIMITERS ? scope : (ownerOf(limiters, limiter, scope)?.limiter ?? limiter),
-      key: shownKey(key),
-      count,
-      error,
-    })),
+    denied.map(({ key, scope, count, error }) => {
+      const { name, owner = name } = ownerOfCounted(limiters, limiter, scope);
+      return { limiter, owner, key: shownKey(key), count, error };
+    }),
   );
   return all.sort((a, b) => b.count - a.count).slice(0, MOST);
 }

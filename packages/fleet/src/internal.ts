@@ -16,5 +16,5 @@ export const openUsage: StoreWatching['openUsage'] = (where, option, board) => {
 export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => DenialFeed.of(source, wasUsed);
 
 export { fields, number, optional, readText, text, textOrNumber, whole } from './checked-text.js';
+export { ownerOfCounted } from './definitions/read-definitions.js';
 export { SpaceSaving } from './usage/space-saving.js';
-export { OTHER_LIMITERS } from './usage/usage-summary.js';

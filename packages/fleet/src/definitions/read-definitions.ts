@@ -1,4 +1,5 @@
 import type { FleetBoard, LimiterDefinition, ProcessDefinitions } from '@sluice/core/internal';
+import { OTHER_LIMITERS } from '../usage/usage-summary.js';
 import { parseDefinitions } from './parse-definitions.js';
 import { type LeftOut, readNotes } from './read-notes.js';
 
@@ -53,4 +54,18 @@ export function ownerOf(
     if (found !== undefined) return { member: found[0], limiter: found[1] };
   }
   return undefined;
+}
+
+/**
+ * The limiter of a counted key.
+ * @param scope of the key; in `(other)` the name of its limiter, and then the member
+ * @returns the limiter that was called; of a combination also the member, and the limiter that has the key if it is known
+ */
+export function ownerOfCounted(
+  limiters: Iterable<Pick<LimiterDefinition, 'name' | 'members'>>,
+  limiter: string,
+  scope: string | undefined,
+): { readonly name: string; readonly member?: string | undefined; readonly owner?: string | undefined } {
+  const [name = limiter, member] = limiter === OTHER_LIMITERS ? (scope?.split(' ') ?? []) : [limiter, scope];
+  return { name, member, owner: member === undefined ? name : ownerOf(limiters, name, member)?.limiter };
 }
