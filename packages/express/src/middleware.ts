@@ -45,7 +45,9 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
   const { shared, handler, requestPropertyName, nameFor } = readOptions(options);
   const { statusCode = 429 } = shared;
   const attach = ([request]: Args, decision: Decision) => {
-    (request as Decided)[requestPropertyName] = new DecisionInfo(decision);
+    const info = new DecisionInfo(decision);
+    (request as Decided)[requestPropertyName] = info;
+    return info;
   };
   const limit = new RequestLimit('rateLimit', shared, attach, nameFor);
   const finish = async (
@@ -60,7 +62,7 @@ export function rateLimit(options: RateLimitOptions): RateLimitMiddleware {
       if (verdict.outcome === 'denied') {
         const { decision, status = statusCode } = verdict;
         if (handler !== undefined && decision !== undefined) {
-          await handler(request, response, next, denialInfo(decision, status));
+          await handler(request, response, next, denialInfo(decision as DecisionInfo, status));
         } else {
           send(response, await verdict.reply());
         }
@@ -156,8 +158,9 @@ class DecisionInfo implements RateLimitInfo {
   }
 }
 
-const denialInfo = (decision: Decision, statusCode: number): DenialInfo =>
-  Object.assign(new DecisionInfo(decision), {
+/** What the request has of a denial, with its answer. */
+const denialInfo = (info: DecisionInfo, statusCode: number): DenialInfo =>
+  Object.assign(info, {
     statusCode,
     message: 'Too many requests, please try again later.',
   });

@@ -59,6 +59,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
   const replies = options.requestWasSuccessful && new WeakMap<FastifyRequest, FastifyReply>();
   const limit = new RequestLimit('rateLimit', withReplies(shared, replies), ([request], decision) => {
     request.rateLimit = decision;
+    return decision;
   });
   const bans = answers.ban === undefined ? undefined : new Bans(answers.ban, shared);
   const answer = answerWith({ ...answers, bans, statusCode: shared.statusCode });

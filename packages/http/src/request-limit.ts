@@ -39,14 +39,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   readonly #checks: MisuseChecks | undefined;
 
   /**
-   * @param attach puts the decision, also a denial, on the framework's request before any option function runs
+   * @param attach puts the decision, also a denial, on the framework's request before any option function runs; returns what functions get
    * @param nameFor returns the public name of the limit, for headers and problems; default: its own name
    * @throws RangeError, TypeError naming the invalid option
    */
   constructor(
     where: string,
     given: RequestLimitOptions<Args>,
-    private readonly attach?: (args: Args, decision: Decision) => void,
+    private readonly attach?: (args: Args, decision: Decision) => Decision,
     private readonly nameFor?: OfRequest<Args, string>,
   ) {
     const options = checkRequestLimitOptions(where, given);
@@ -74,12 +74,12 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    * or rejects, as `RateLimiter.consume` does; with `throw` also for denials.
    */
   handle(request: RequestView, response: ResponseView, ...args: Args): Outcome {
+    const responder = this.#responder;
     try {
-      const verdict = this.#evaluate({ request, response, args, responder: this.#responder });
-      if ('outcome' in verdict) return verdict;
-      return verdict.catch((error) => this.#responder.failed(error, response));
+      const verdict = this.#evaluate({ request, response, args, responder, seen: undefined });
+      return 'outcome' in verdict ? verdict : verdict.catch((error) => responder.failed(error, response));
     } catch (error) {
-      return this.#responder.failed(error, response);
+      return responder.failed(error, response);
     }
   }
 
@@ -123,8 +123,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
   async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, DecisionOptions | undefined]> {
     const limiter = this.source.single ?? (await this.source.ofRequest!(args, keyForFunctions(keys)));
-    if (this.#costOf === undefined) return [limiter, this.#consumeOptions];
-    const cost = await this.#costOf(...args);
+    const cost = await this.#costOf?.(...args);
     return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
   }
 
@@ -144,7 +143,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     const { args, response, matched } = exchange;
     const { onLimited } = this.#options;
     if (this.source.single === undefined) this.decided(decision, by);
-    this.attach?.(args, decision);
+    const seen = this.attach?.(args, decision) ?? decision;
+    exchange.seen = seen;
     if (decision.allowed) {
       const settle = matched?.enforced?.settle;
       if (by.holds || this.#onFinish.refunds || settle !== undefined)
@@ -153,14 +153,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       return exchange.responder.unavailable(exchange, decision);
     }
     if (decision.allowed || onLimited === undefined) return this.#respond(exchange, keys, decision);
-    return andThen(onLimited(...args, decision), () => this.#respond(exchange, keys, decision));
+    return andThen(onLimited(...args, seen), () => this.#respond(exchange, keys, decision));
   }
 
   /** Sets the headers. @param shown the decision under its public name */
   #respond(exchange: LimitedExchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
     const { dryRun, partitionKey } = this.#options;
-    if (dryRun) return { outcome: 'passed', decision, keys };
-    const { args, response } = exchange;
+    const { args, response, seen = decision } = exchange;
+    if (dryRun) return { outcome: 'passed', decision: seen, keys };
     if (shown === undefined && this.nameFor !== undefined) {
       return andThen(this.nameFor(...args), (name) =>
         this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
@@ -171,8 +171,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
     if (!response.sent && decision.source !== 'allow')
       exchange.responder.headers.write(told, response, partitionKey ? keys : undefined);
-    if (decision.allowed) return { outcome: 'passed', decision, keys };
-    return exchange.responder.deny(exchange, keys, decision, told);
+    if (decision.allowed) return { outcome: 'passed', decision: seen, keys };
+    return exchange.responder.deny(exchange, keys, seen, told);
   }
 
   /**

@@ -13,6 +13,8 @@ export interface Exchange<Args> {
   readonly args: Args;
   /** With `rules`: those that match the request. */
   matched?: MatchedRules | undefined;
+  /** What functions and the adapter get of the decision, if the adapter shows an object of its own. */
+  seen?: Decision | undefined;
 }
 
 /** What an adapter does with a request. */

@@ -32,6 +32,7 @@ export function rateLimit<C extends AnyContext = Context>(
   const { shared, handler } = readOptions(options);
   const limit = new RequestLimit('rateLimit', shared, ([context], decision) => {
     context.state.rateLimit = decision;
+    return decision;
   });
   const middleware = async (context: C, next: Next): Promise<void> => {
     let verdict: Verdict;

@@ -99,6 +99,7 @@ export function requestResponseOf(
 }
 
 /** Puts a decision on the request, as `request.rateLimit`. */
-export function attachDecision([context]: [context: ExecutionContext], decision: Decision): void {
+export function attachDecision([context]: [context: ExecutionContext], decision: Decision): Decision {
   (found.get(context)?.req ?? context.switchToHttp().getRequest()).rateLimit = decision;
+  return decision;
 }
