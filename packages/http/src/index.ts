@@ -63,12 +63,8 @@ export {
 
 // Answers to denials and errors.
 
-export {
-  keepHeaders,
-  type ResponseHeaders,
-  withResponseHeaders,
-  writeErrorHeaders,
-} from './headers/response-headers.js';
+export type { ResponseHeaders } from './headers/decision-headers.js';
+export { keepHeaders, withResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { problemOfError } from './problem.js';
 export { answerError, replyTo } from './reply.js';
 

@@ -1,5 +1,6 @@
 import { negotiator } from '#platform';
-import { type ResponseHeaders, textOf, writeErrorHeaders } from './headers/response-headers.js';
+import type { ResponseHeaders } from './headers/decision-headers.js';
+import { textOf, writeErrorHeaders } from './headers/response-headers.js';
 import { type HttpProblem, PROBLEM_TYPE, problemOfError } from './problem.js';
 
 /** A response to send as it is. */

@@ -55,6 +55,7 @@ export class Responder<Args extends readonly unknown[]> {
   deny(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown: Decision): Verdict {
     const { response, matched } = exchange;
     if (response.sent) return ended(response);
+    writeRetryAfter(shown, response);
     const own = matched?.replyTo(decision);
     for (const name in own?.headers) response.set(name, own.headers[name]!);
     if (this.#options.throw) {

@@ -1,4 +1,5 @@
-import { extended, type ListHeaders } from './headers/response-headers.js';
+import type { ListHeaders } from './headers/decision-headers.js';
+import { extended } from './headers/response-headers.js';
 import { type NodeResponse, onFinished } from './on-finished.js';
 
 // A framework's request and response, as limits see them.

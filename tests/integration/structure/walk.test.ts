@@ -4,8 +4,8 @@ import { type Walk, walk } from './walk.js';
 // SLUICE_WALK=print npx jest tests/integration/structure/walk prints what runs.
 
 /** Today's numbers. Lower them with each change that shortens the walk. */
-const FILES = 23;
-const CALLS = 82;
+const FILES = 22;
+const CALLS = 81;
 
 let walked: Walk;
 beforeAll(async () => {

@@ -1,6 +1,18 @@
 import type { Decision, PolicyDecision } from '@sluice/core';
 import { publicName } from '@sluice/core/internal';
 
+/** A response's headers as its framework reads and writes them. */
+export interface ResponseHeaders {
+  get(name: string): unknown;
+  set(name: string, value: string): void;
+}
+
+/** The same, with headers that are lists. */
+export interface ListHeaders extends ResponseHeaders {
+  /** Adds items to a list. */
+  append(name: string, items: string): void;
+}
+
 /** The largest integer of RFC 9651: 15 digits. */
 const LARGEST = 999_999_999_999_999;
 
@@ -38,7 +50,7 @@ const escaped = (text: string) =>
 const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
 
 /** Parts of draft 11 that all decisions of one set of policies share; one item per policy. */
-export interface Draft11Items {
+interface Draft11Items {
   /** The policies' names, as RFC 9651 strings. */
   readonly names: readonly string[];
   /** `"login";q=5;w=60`: q permits in w seconds. For held permits: `"exports";q=2;qu="concurrent-requests"`. */
@@ -50,7 +62,7 @@ export interface Draft11Items {
 /** The parameter `pk` of the policy with this name, `;pk=:…:`, or an empty string. */
 export type PartitionOf = (policy: string) => string;
 
-export function draft11Items(decision: Decision): Draft11Items {
+function draft11Items(decision: Decision): Draft11Items {
   const names = decision.policies.map((policy) => string(policyName(decision, policy)));
   const quotas = decision.policies.map(({ limit, window, held }, i) => {
     const quota = `${names[i]};q=${quantity(limit)}`;
@@ -60,20 +72,14 @@ export function draft11Items(decision: Decision): Draft11Items {
 }
 
 /** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
-export const rateLimitPolicy = (
-  decision: Decision,
-  { quotas, policy }: Draft11Items,
-  partitionOf?: PartitionOf,
-): string =>
-  partitionOf === undefined
-    ? policy
-    : decision.policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
+const partitioned = ({ policies }: Decision, { quotas }: Draft11Items, partitionOf: PartitionOf): string =>
+  policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
 
 /**
  * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
  * `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
  */
-export function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
+function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
   const { policies, policy: bound, allowed } = decision;
   let list = '';
   for (let i = 0; i < policies.length; i += 1) {
@@ -99,10 +105,65 @@ export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | u
 export function decisionHeaders(decision: Decision): Record<string, string> {
   const items = draft11Items(decision);
   const headers: Record<string, string> = {
-    'RateLimit-Policy': rateLimitPolicy(decision, items),
+    'RateLimit-Policy': items.policy,
     RateLimit: rateLimit(decision, items),
   };
   const retry = retryAfterSeconds(decision);
   if (retry !== undefined) headers['Retry-After'] = retry;
   return headers;
+}
+
+/**
+ * Creates what writes the headers of draft 11 for one limit.
+ * @param partitionOf of the keys that a decision counts for
+ */
+export function draft11Writer<Keys>(partitionOf: ((keys: Keys) => PartitionOf) | undefined) {
+  const itemsOf = oncePerPolicies(draft11Items);
+  return (decision: Decision, response: ListHeaders, keys?: Keys): void => {
+    const items = itemsOf(decision);
+    const partition = keys === undefined ? undefined : partitionOf?.(keys);
+    const policy = partition === undefined ? items.policy : partitioned(decision, items, partition);
+    response.append('RateLimit-Policy', policy);
+    response.append('RateLimit', rateLimit(decision, items, partition));
+  };
+}
+
+interface Entry<T> {
+  readonly name: string;
+  readonly policies: readonly PolicyDecision[];
+  readonly made: T;
+}
+
+/** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
+const MAX_ENTRIES = 8;
+
+/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters never have another set. */
+export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
+  const entries: Entry<T>[] = [];
+  let next = 0;
+  return (decision) => {
+    const { name, policies } = decision;
+    for (const entry of entries) {
+      if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
+    }
+    const made = make(decision);
+    entries[next] = { name, policies, made };
+    next = (next + 1) % MAX_ENTRIES;
+    return made;
+  };
+}
+
+function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDecision[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let i = 0; i < some.length; i += 1) {
+    const [one, other] = [some[i]!, others[i]!];
+    if (
+      one.name !== other.name ||
+      one.limit !== other.limit ||
+      one.window !== other.window ||
+      one.held !== other.held
+    )
+      return false;
+  }
+  return true;
 }

@@ -1,9 +1,9 @@
-import type { Decision, PolicyDecision } from '@sluice/core';
+import type { Decision } from '@sluice/core';
 import { describe, hashStoredKey } from '@sluice/core/internal';
 import type { Keys } from '../request-limit-options.js';
-import { draft11Items, type PartitionOf, rateLimit, rateLimitPolicy } from './decision-headers.js';
+import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import type { HeaderOptions, HeaderStyle } from './header-options.js';
-import { extended, type ListHeaders } from './response-headers.js';
+import { extended } from './response-headers.js';
 import {
   quotaPolicies,
   type WriteOlder,
@@ -14,7 +14,7 @@ import {
 } from './single-policy.js';
 
 export interface HeaderWriter {
-  /** Adds this decision's headers to a response, merged with those of earlier limiters. */
+  /** Adds this decision's headers to a response, merged with those of earlier limiters. `Retry-After` of a denial is written by `writeRetryAfter`. */
   write(decision: Decision, response: ListHeaders, key?: Keys): void;
   /** The same headers by their names, for errors. */
   of(decision: Decision, key?: Keys): Record<string, string>;
@@ -37,21 +37,17 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
         "use 'draft-11' or omit partitionKey",
     );
   }
-  const itemsOf = isList ? oncePerPolicies(draft11Items) : undefined;
   const quotasOf = oncePerPolicies(quotaPolicies);
-  const writeOlder: WriteOlder | undefined =
+  const older: WriteOlder | undefined =
     style === 'draft-7' ? writeDraft7 : style === 'draft-6' ? writeDraft6 : undefined;
-  const write: HeaderWriter['write'] = (decision, response, key) => {
-    if (itemsOf !== undefined) {
-      const items = itemsOf(decision);
-      const partition = partitioned && key !== undefined ? partitionOf(key) : undefined;
-      response.append('RateLimit-Policy', rateLimitPolicy(decision, items, partition));
-      response.append('RateLimit', rateLimit(decision, items, partition));
-    }
-    writeOlder?.(decision, response, quotasOf(decision));
+  const draft11 = isList ? draft11Writer(partitioned ? partitionOf : undefined) : undefined;
+  const all: HeaderWriter['write'] = (decision, response, key) => {
+    draft11?.(decision, response, key);
+    older?.(decision, response, quotasOf(decision));
     if (legacy) writeLegacy(decision, response);
-    if (!decision.allowed) writeRetryAfter(decision, response);
   };
+  // Most limits write draft 11 alone, for every request.
+  const write = legacy ? all : (draft11 ?? all);
   return {
     write,
     of: (decision, key) => {
@@ -61,49 +57,10 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
         headers[name] = value;
       };
       write(decision, { get, set, append: (name, items) => set(name, extended(get(name), items)) }, key);
+      if (!decision.allowed) writeRetryAfter(decision, { get, set });
       return headers;
     },
   };
-}
-
-interface Entry<T> {
-  readonly name: string;
-  readonly policies: readonly PolicyDecision[];
-  readonly made: T;
-}
-
-/** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
-const MAX_ENTRIES = 8;
-
-/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters never have another set. */
-function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
-  const entries: Entry<T>[] = [];
-  let next = 0;
-  return (decision) => {
-    const { name, policies } = decision;
-    for (const entry of entries) {
-      if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
-    }
-    const made = make(decision);
-    entries[next] = { name, policies, made };
-    next = (next + 1) % MAX_ENTRIES;
-    return made;
-  };
-}
-
-function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDecision[]): boolean {
-  if (some.length !== others.length) return false;
-  for (let i = 0; i < some.length; i += 1) {
-    const [one, other] = [some[i]!, others[i]!];
-    if (
-      one.name !== other.name ||
-      one.limit !== other.limit ||
-      one.window !== other.window ||
-      one.held !== other.held
-    )
-      return false;
-  }
-  return true;
 }
 
 function checkStyle(where: string, given: unknown): HeaderStyle | undefined {

@@ -1,10 +1,15 @@
 import type { Decision, PolicyDecision } from '@sluice/core';
 import { parseList } from 'structured-headers';
-import { decisionHeaders } from './decision-headers.js';
+import { decisionHeaders, type ListHeaders } from './decision-headers.js';
 import { headerWriter } from './header-style.js';
 import { extended } from './response-headers.js';
+import { writeRetryAfter } from './single-policy.js';
 
-const { write: writeHeaders } = headerWriter('rateLimit', {});
+const { write } = headerWriter('rateLimit', {});
+const writeHeaders = (decision: Decision, headers: ListHeaders) => {
+  write(decision, headers);
+  if (!decision.allowed) writeRetryAfter(decision, headers);
+};
 
 const policy: PolicyDecision = {
   name: 'login@v2:a/b#c-d.e',

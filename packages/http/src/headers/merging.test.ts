@@ -3,6 +3,7 @@ import { parseList } from 'structured-headers';
 import type { HeaderOptions } from '../request-limit-options.js';
 import { headerWriter } from './header-style.js';
 import { extended, writeErrorHeaders } from './response-headers.js';
+import { writeRetryAfter } from './single-policy.js';
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
@@ -50,7 +51,10 @@ class Response {
   }
 
   write(options: HeaderOptions, ...decisions: Decision[]): this {
-    for (const one of decisions) headerWriter('rateLimit', options).write(one, this);
+    for (const one of decisions) {
+      headerWriter('rateLimit', options).write(one, this);
+      if (!one.allowed) writeRetryAfter(one, this);
+    }
     return this;
   }
 }

@@ -1,17 +1,5 @@
 import { isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
-import { decisionHeaders } from './decision-headers.js';
-
-/** A response's headers as its framework reads and writes them. */
-export interface ResponseHeaders {
-  get(name: string): unknown;
-  set(name: string, value: string): void;
-}
-
-/** The same, with headers that are lists. */
-export interface ListHeaders extends ResponseHeaders {
-  /** Adds items to a list. */
-  append(name: string, items: string): void;
-}
+import { decisionHeaders, type ResponseHeaders } from './decision-headers.js';
 
 /** A header as a list: some frameworks keep one that was set several times as an array. */
 const linesOf = (value: unknown): string[] =>

@@ -1,6 +1,13 @@
 import type { Decision } from '@sluice/core';
-import { oneOrMoreSeconds, quantity, retryAfterSeconds, seconds, untilMore } from './decision-headers.js';
-import type { ListHeaders, ResponseHeaders } from './response-headers.js';
+import {
+  type ListHeaders,
+  oneOrMoreSeconds,
+  quantity,
+  type ResponseHeaders,
+  retryAfterSeconds,
+  seconds,
+  untilMore,
+} from './decision-headers.js';
 
 // Headers with room for one policy: drafts 6 and 7, and X-RateLimit. Of several limits the most restrictive is shown.
 
