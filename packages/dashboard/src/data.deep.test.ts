@@ -89,18 +89,18 @@ const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
     return { store, other: store };
   },
   redis: () => ({
-    store: redisStore({ url: redisUrl(), usage }),
-    other: redisStore({ url: redisUrl(), denials: true }),
+    store: redisStore({ url: redisUrl(), usage, denials: true }),
+    other: redisStore({ url: redisUrl() }),
   }),
   async cluster() {
     const { addresses, stop } = await startRedisCluster();
     const at = { cluster: addresses };
-    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
+    return { store: redisStore({ ...at, usage, denials: true }), other: redisStore(at), stop };
   },
   async sentinels() {
     const { addresses, name, stop } = await startRedisSentinels();
     const at = { sentinels: addresses, name };
-    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
+    return { store: redisStore({ ...at, usage, denials: true }), other: redisStore(at), stop };
   },
   async 'a user with least rights'() {
     const server = await startRedis();
@@ -114,7 +114,7 @@ const SERVERS: Readonly<Record<string, () => Servers | Promise<Servers>>> = {
       expect(refused).toEqual([]);
     };
     const at = { url: server.url, ...CREDENTIALS };
-    return { store: redisStore({ ...at, usage }), other: redisStore({ ...at, denials: true }), stop };
+    return { store: redisStore({ ...at, usage, denials: true }), other: redisStore(at), stop };
   },
 };
 
