@@ -80,5 +80,5 @@ export { addSkippableName, warnOfUnknownSkips } from './skipped-names.js';
 // Checks that rules share with the options of a limit.
 
 export { AddressRanges, noRange } from './address-list.js';
-export { checkRules } from './check-rules.js';
 export { checkJitter } from './denial-options.js';
+export { checkRules } from './rules-source.js';

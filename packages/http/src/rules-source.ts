@@ -1,9 +1,14 @@
 import type { Decision, DecisionOptions, RateLimiter, Store } from '@sluice/core';
-import { isPromise, type MaybePromise } from '@sluice/core/internal';
-import { checkBesideRules, checkRules } from './check-rules.js';
+import { describe, isPromise, type MaybePromise, noEffect } from '@sluice/core/internal';
 import { warnOfDryRun } from './key-errors.js';
 import type { RefundOnFinish } from './refund-on-finish.js';
-import type { Keys, RequestLimitOptions } from './request-limit-options.js';
+import {
+  CHOICE_OPTIONS,
+  KEY_OPTIONS,
+  type Keys,
+  LIMITER_OPTIONS,
+  type RequestLimitOptions,
+} from './request-limit-options.js';
 import { type LimiterSource, RequestLimiter } from './request-limiter.js';
 import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
 import { Responder } from './responder.js';
@@ -136,3 +141,34 @@ function keep(ruled: RuledRequest<unknown>, matched: MatchedRules | undefined): 
 /** The options of `consume` for a call. @param base without the cost */
 const optionsOf = ({ cost }: RuledCall, base: DecisionOptions | undefined): DecisionOptions | undefined =>
   cost === undefined ? base : { ...base, cost };
+
+/** @throws TypeError if the option `rules` is something else */
+export function checkRules(where: string, rules: unknown): asserts rules is RequestRules {
+  const { match, rule } = (rules ?? {}) as Partial<RequestRules>;
+  if (typeof match === 'function' && typeof rule === 'function') return;
+  const remedy =
+    rules instanceof Promise
+      ? 'await them before: rules: await loadRules(…)'
+      : `pass the result of loadRules or new Rules(…), not ${describe(rules)}`;
+  throw new TypeError(`${where}: rules must be rules of @sluice/rules: ${remedy}`);
+}
+
+const IN_THE_DOCUMENT = 'each rule has its own: set it in the document';
+const WITH_THE_RULES = 'all limiters are those of the rules: pass it where you create the rules';
+
+/** @throws TypeError naming an option that has no effect beside `rules` */
+function checkBesideRules<Args extends readonly unknown[]>(
+  where: string,
+  options: RequestLimitOptions<Args>,
+): void {
+  const given = (names: readonly (keyof RequestLimitOptions<Args>)[]) =>
+    names.find((name) => options[name] !== undefined);
+  const choice = given(['limiter', ...CHOICE_OPTIONS]);
+  if (choice !== undefined) throw new TypeError(`${where}: pass rules or ${choice}, not both`);
+  const idle = (option: string, remedy: string) => noEffect(where, option, `with rules: ${remedy}`);
+  if (options.user !== undefined) throw idle('user', "write a key such as '#{user.uid}' in the document");
+  const inDocument = given([...KEY_OPTIONS, 'cost']);
+  if (inDocument !== undefined) throw idle(inDocument, IN_THE_DOCUMENT);
+  const ofLimiters = given(LIMITER_OPTIONS);
+  if (ofLimiters !== undefined) throw idle(ofLimiters, WITH_THE_RULES);
+}
