@@ -23,7 +23,7 @@ import { uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
 import { escalationsOf, held, overridingWith, rates, sometimes } from './histories.js';
 import { policies } from './policies.js';
-import { batchOf, HEX, packed } from './replay.js';
+import { answers, batchOf, HEX, packed } from './replay.js';
 
 /**
  * TypeScript decides calls of one moment one by one, the script in one batch: the answers and the stored bytes must be equal.
@@ -186,7 +186,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
     const promises = new Map(
       batch.groups.flatMap((group) =>
         group.calls.map((one) => {
-          const answer = (one.promise as Promise<Answer>).catch(foreign);
+          const answer = answers.get(one)!.catch(foreign);
           // Awaited below, except after the first difference.
           answer.catch(() => undefined);
           return [one, answer] as const;

@@ -192,11 +192,14 @@ export async function replay(
   );
 }
 
+/** The answers to the calls of `batchOf`. */
+export const answers = new WeakMap<PendingCall, Promise<Answer>>();
+
 export function batchOf(calls: readonly Call[]): Batch {
   const batch = new Batch(0);
   for (const call of calls) {
     const pending = PendingCall.of(call);
-    void pending.begin(THE_ANSWER);
+    answers.set(pending, pending.begin(THE_ANSWER));
     batch.add(pending);
   }
   return batch;
@@ -205,5 +208,5 @@ export function batchOf(calls: readonly Call[]): Batch {
 /** The answers to the calls of a batch, group by group; rejects with the error of a call. */
 export function answersOf({ groups }: Batch, reply: unknown): Promise<Answer[]> {
   settle(groups, new Numbers(reply));
-  return Promise.all(groups.flatMap(({ calls }) => calls.map(({ promise }) => promise as Promise<Answer>)));
+  return Promise.all(groups.flatMap(({ calls }) => calls.map((call) => answers.get(call)!)));
 }

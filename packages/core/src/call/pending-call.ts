@@ -1,7 +1,10 @@
+import type { Parameters } from '../algorithms/algorithm.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { type Answer, type Call, type Finisher, KeyCall } from './call.js';
+import { type Answer, type Call, type Finisher, KeyCall, type Part } from './call.js';
 import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
+import type { Booking, Limit } from './limit.js';
+import type { Operation } from './operation.js';
 
 /** The server that a call is sent to; see `NodeHealth`. */
 export interface CallNode {
@@ -52,27 +55,54 @@ const DIRECT: CallOwner = {
 /** For calls whose result is the answer itself. */
 export const THE_ANSWER: Finisher<Answer> = { finish: (_, answer) => answer };
 
+const nothing = (): void => {};
+
 /** A call to a remote store: the one object that travels from the limiter to the reply and back. */
 export class PendingCall extends KeyCall implements TimedCall {
+  // Set in the constructor: as initializers of fields they would take half as long again.
   /** It was answered, failed or was abandoned. A later answer is ignored. */
-  over = false;
-  departure: Departure | undefined = undefined;
+  declare over: boolean;
+  declare departure: Departure | undefined;
   /** Ends it together with the others of its departure. */
-  deadlines: Deadlines | undefined = undefined;
+  declare deadlines: Deadlines | undefined;
   /** The node whose circuit admitted it, and the ticket. */
-  node: CallNode | undefined = undefined;
-  ticket = 0;
+  declare node: CallNode | undefined;
+  declare ticket: number;
+  // From here on: of a call that has begun.
+  declare begun: boolean;
+  declare owner: CallOwner;
+  declare private finisher: Finisher<unknown>;
+  declare private resolvePromise: (value: unknown) => void;
+  declare private rejectPromise: (error: unknown) => void;
   /** Ends it alone: of a call that may need several requests. */
   declare ownDeadline?: CallDeadline | undefined;
   /** The cached denial that it renews. */
   declare renews?: Renewal;
-  // From here on: of a call that has begun.
-  declare begun: boolean;
-  declare owner: CallOwner;
-  declare promise: Promise<unknown>;
-  declare private finisher: Finisher<unknown>;
-  declare private resolvePromise: (value: unknown) => void;
-  declare private rejectPromise: (error: unknown) => void;
+
+  constructor(
+    operation: Operation,
+    wait: number,
+    limit: Limit,
+    key: string,
+    cost: number,
+    at: number,
+    several?: readonly Part[],
+    traced?: boolean,
+    overrides?: readonly Parameters[],
+    booking?: Booking,
+  ) {
+    super(operation, wait, limit, key, cost, at, several, traced, overrides, booking);
+    this.over = false;
+    this.departure = undefined;
+    this.deadlines = undefined;
+    this.node = undefined;
+    this.ticket = 0;
+    this.owner = DIRECT;
+    this.begun = false;
+    this.finisher = THE_ANSWER;
+    this.resolvePromise = nothing;
+    this.rejectPromise = nothing;
+  }
 
   /** The call itself, or one like it if it has begun. */
   static override of(call: Call): PendingCall {
@@ -89,7 +119,6 @@ export class PendingCall extends KeyCall implements TimedCall {
     this.owner = owner;
     this.finisher = finisher;
     const promise = new Promise<T>(keep as never);
-    this.promise = promise;
     this.resolvePromise = resolveNew;
     this.rejectPromise = rejectNew;
     return promise;

@@ -98,7 +98,7 @@ export class Pipeline implements Decider, CallOwner {
       denial = cache.find(pending);
     }
     if (denial === undefined) this.#enter(pending);
-    else this.#hold(pending, denial);
+    else this.#hold(pending, denial, result);
     return result;
   }
 
@@ -109,12 +109,12 @@ export class Pipeline implements Decider, CallOwner {
     pending.ownDeadline = deadline;
     const denial = this.#denyCache.find(pending);
     if (denial === undefined) this.#enter(pending);
-    else this.#hold(pending, denial);
+    else this.#hold(pending, denial, answer);
     return answer;
   }
 
   /** Answers a call by its cached denial, lets it renew the denial, or lets it wait for the call that does. */
-  #hold(call: PendingCall, denial: Denial): void {
+  #hold(call: PendingCall, denial: Denial, result: Promise<unknown>): void {
     if (this.#denyCache.isFresh(denial)) {
       const answer = this.#denyCache.answer(denial);
       answerInTurn(() => call.resolve(answer));
@@ -122,7 +122,7 @@ export class Pipeline implements Decider, CallOwner {
       this.#denyCache.renew(denial, call);
       this.#enter(call);
     } else {
-      if (call.ownDeadline === undefined) this.#giveDeadline(call);
+      if (call.ownDeadline === undefined) this.#giveDeadline(call, result);
       call.ownDeadline!.begin();
       denial.waiting.push(call);
     }
@@ -252,11 +252,11 @@ export class Pipeline implements Decider, CallOwner {
     return this.#times.newDeadline();
   }
 
-  #giveDeadline(call: PendingCall): void {
+  #giveDeadline(call: PendingCall, result: Promise<unknown>): void {
     const deadline = this.newDeadline();
     call.ownDeadline = deadline;
     const end = () => deadline.end();
-    call.promise.then(end, end);
+    result.then(end, end);
   }
 
   #peek(parts: Call['parts']): Promise<Answer> {

@@ -74,7 +74,12 @@ export class Batch implements Departure {
     const known = this.groups.length === 0 ? undefined : this.#lastTo(call.limit.prefix, call.key);
     if (known !== undefined && (plain ? known.several === undefined : this.#joins(call, known))) {
       const before = known.calls[known.calls.length - 1]!;
-      const same = plain && isSame(call, before);
+      // Two plain calls of a run differ in their rules and costs only.
+      const same =
+        plain &&
+        (known.isRun
+          ? before.limit.rule === call.limit.rule && before.cost === call.cost
+          : isSame(call, before));
       if (!same) known.isRun = false;
       this.weight += same ? equalWeight(call.limit.rule) : plain ? OTHER : moreWeight(call);
       known.calls.push(call);
