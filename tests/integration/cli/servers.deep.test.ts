@@ -114,7 +114,7 @@ describe('a cluster', () => {
   let store: RedisStore;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    store = redisStore({ cluster: cluster.addresses, usage: { keys: 'plain' } });
+    store = redisStore({ cluster: cluster.addresses, usage: { keys: 'plain' }, denials: true });
   });
   afterAll(async () => {
     await store.close();
@@ -195,7 +195,12 @@ describe('sentinels', () => {
   let store: RedisStore;
   beforeAll(async () => {
     sentinels = await startRedisSentinels();
-    store = redisStore({ sentinels: sentinels.addresses, name: sentinels.name, usage: { keys: 'plain' } });
+    store = redisStore({
+      sentinels: sentinels.addresses,
+      name: sentinels.name,
+      usage: { keys: 'plain' },
+      denials: true,
+    });
   });
   afterAll(async () => {
     await store.close();
@@ -220,7 +225,7 @@ describe('sentinels', () => {
   test('move tail from a replaced primary that still answers', async () => {
     const own = await startRedisSentinels();
     const args = ['--sentinel', listed(own.addresses), '--name', own.name];
-    const writer = redisStore({ sentinels: own.addresses, name: own.name });
+    const writer = redisStore({ sentinels: own.addresses, name: own.name, denials: true });
     writer.on('degraded', () => {});
     const limiters = await service(writer);
     const tail = await tailing(args);
