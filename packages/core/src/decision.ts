@@ -100,7 +100,7 @@ export interface StateDebug {
 /** A key's state as people picture it. Times are whole µs: moments on the store's clock since 1970, and lengths. */
 export type StateView = BucketView | WindowView | LogView | HoldersView;
 
-/** `tokenBucket`, `gcra`, `leakyBucket`. A leaky bucket is drawn upside down: what is missing here fills it. */
+/** `tokenBucket`, `gcra`, `leakyBucket`. A leaky bucket is drawn upside down: permits missing here fill it. */
 export interface BucketView {
   readonly kind: 'bucket';
   /** Permits of a full bucket. */

@@ -140,7 +140,7 @@ function keyOf<Args extends readonly unknown[]>(
     });
 }
 
-/** Reads the first key of a list that a request has; of the last one, what is missing is an error. */
+/** Reads the first key of a list that a request has; of the last one, a missing value is an error. */
 function firstOfList(
   keys: readonly ListedKey[],
   clientKey: (request: RequestView) => string,
@@ -177,7 +177,7 @@ export function countsAddresses<Args extends readonly unknown[]>({
   key,
   limitType,
 }: RequestLimitOptions<Args>): boolean {
-  // Adapters ask before the options are checked, so these may be anything.
+  // Adapters call this before the options are checked, so these may be anything.
   if (limits !== undefined)
     return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));
   if (keyGenerator !== undefined) return false;

@@ -66,7 +66,7 @@ function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options:
   setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
 }
 
-/** For the processes that ask what a limiter counts by. @param cost permits of its calls, if known */
+/** For processes that read what a limiter counts by. @param cost permits of its calls, if known */
 export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost): void {
   Object.assign(RateLimiter.internals(limiter).limits.info, { key: kind, cost });
 }

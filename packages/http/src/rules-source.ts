@@ -76,7 +76,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   /**
    * Counts a request for its shadow rules: in the turn in which the caller counts it for the others, so all are in one call to the store.
    * @param onFinish undefined: no shadows are counted
-   * @returns what is enforced; undefined if nothing is
+   * @returns the enforced rules; undefined if there are none
    */
   choose(
     request: RuledRequest<Args>,

@@ -5,7 +5,7 @@ import { type Walk, walk } from './walk.js';
 
 /** Today's numbers. Lower them with each change that shortens the walk. */
 const FILES = 22;
-const CALLS = 81;
+const CALLS = 80;
 
 let walked: Walk;
 beforeAll(async () => {

@@ -39,9 +39,3 @@ export const SPOKEN: Readonly<Record<string, string>> = {
   '[Qq]uestions?': 'write "call", "request" or "confirmation"',
   '[Ww]hat is(?! wrong)': 'name the subject: "the stored value", "a mistake"',
 };
-
-/** The folders whose titles, and whose comments, have none of them. Add a folder that was reworded. */
-export const REWORDED = {
-  titles: /./,
-  comments: /^(?!packages\/(?:core|fleet|http)\/)/,
-};

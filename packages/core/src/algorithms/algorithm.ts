@@ -95,7 +95,7 @@ export interface SpeedFacet {
    */
   step?(parameters: Parameters, cell: Cell, now: number, cost: number): boolean;
   /**
-   * For algorithms with a `take-run.lua`, which decides equal calls of a key at once: calls `each` with what is left after each of
+   * For algorithms with a `take-run.lua`, which decides equal calls of a key at once: calls `each` with the permits left after each of
    * `count` equal calls in a row that were allowed.
    */
   expandRun?(

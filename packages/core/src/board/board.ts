@@ -52,7 +52,7 @@ export interface FleetBoard {
   /** Sends the denials of this process to followers, once something needs it. Closes with the board. */
   feed: DenialFeed | undefined;
   /**
-   * Sends a text to all followers, in this and other processes; an empty one only asks whether there are any. Nothing is kept for later.
+   * Sends a text to all followers, in this and other processes; an empty one only finds out whether there are any. Nothing is kept for later.
    * Resolves to whether anyone follows; to false if it could not be sent. Never rejects.
    */
   broadcast(text: string): Promise<boolean>;

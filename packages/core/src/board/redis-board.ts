@@ -29,7 +29,7 @@ export interface ChannelSubscriber extends Omit<Follower, 'received'> {
   message(text: string): void;
 }
 
-/** ms until a server that refused a text is asked again: each refusal is a line in its log. */
+/** ms until a server that refused a text gets another: each refusal is a line in its log. */
 const REFUSAL_PAUSE = 600_000;
 
 /** The board of a Redis: one key for each text, and one for the index of a kind. */

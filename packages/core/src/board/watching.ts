@@ -39,7 +39,7 @@ export interface DenialSource {
 export interface StoreWatching {
   /** @param where for errors @throws TypeError for a wrong option */
   openUsage(where: string, option: true | UsageOptions, board: FleetBoard): StoreUsage;
-  /** @param wasUsed whether the store had calls since the last time it was asked */
+  /** @param wasUsed whether the store had calls since it was last called */
   sendDenials(source: DenialSource, wasUsed: () => boolean): DenialFeed;
 }
 

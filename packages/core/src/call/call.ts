@@ -131,7 +131,7 @@ export interface AnswerSource {
   readonly name: string;
   /** Where what was taken is renewed and given back. */
   readonly decider: Decider;
-  /** Why the store did not answer, if it was asked. */
+  /** Why the store did not answer, if the call was sent. */
   readonly error?: StoreUnavailableError | undefined;
 }
 

@@ -113,7 +113,7 @@ export class PendingCall extends KeyCall implements TimedCall {
     return new PendingCall(operation, wait, limit, key, cost, at, several, traced, overrides, booking);
   }
 
-  /** Until then a call is only what it asks for. Once. @returns what `finisher` makes of its answer */
+  /** Until then a call has only its parts and costs. Once. @returns what `finisher` makes of its answer */
   begin<T>(finisher: Finisher<T>, owner: CallOwner = DIRECT): Promise<T> {
     this.begun = true;
     this.owner = owner;

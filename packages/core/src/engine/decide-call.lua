@@ -110,7 +110,7 @@ function admit(key_states, longest, taking)
     for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
     return admit(key_states, longest, taking)
   end
-  -- Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
+  -- Held permits cannot be booked. With several parts the caller now waits for them, and then tries the others: that denial counts.
   if denied and held then return deny(key_states, wait, 0, taking and longest == 0) end
   if denied then return deny(key_states, wait, longest, taking) end
   if taking then

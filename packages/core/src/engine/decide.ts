@@ -57,7 +57,7 @@ function admit(keyStates: readonly KeyState[], longest: number, taking: boolean)
       for (const keyState of keyStates) keyState.booking = { ...keyState.booking!, margin: 0, gap: 0 };
       return admit(keyStates, longest, taking);
     }
-    // Held permits cannot be booked. With several parts the caller now waits for them, and then asks for the others: that denial counts.
+    // Held permits cannot be booked. With several parts the caller now waits for them, and then tries the others: that denial counts.
     const waits = held && longest > 0 && keyStates.length > 1;
     const blocks = taking && !waits && escalate(keyStates, held ? 0 : longest);
     return answer(keyStates, DENIED, blocks || asConsumed ? waitForAll(keyStates, longest) : wait);

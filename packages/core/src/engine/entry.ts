@@ -55,7 +55,7 @@ export interface StoredKey {
   readonly timeToLive: number | undefined;
 }
 
-/** What is kept at the moment `now`: an entry that has expired no longer is. */
+/** The entry at the moment `now`; undefined once it has expired. */
 export function keptAt(now: number, entry: Entry | undefined): StoredKey {
   const left = entry === undefined ? 0 : Math.ceil((expiryOf(entry) - now) / 1000);
   return left > 0 ? { now, entry, timeToLive: left } : { now, entry: undefined, timeToLive: undefined };

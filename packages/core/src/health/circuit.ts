@@ -73,7 +73,7 @@ export class Circuit {
     if (this.#state === 'open') this.#close();
   }
 
-  /** @param probe asks the store for an answer that changes nothing; rejects with a StoreUnavailableError if there is none */
+  /** @param probe a call to the store that changes nothing; rejects with a StoreUnavailableError if there is none */
   failed(ticket: Ticket, error: StoreUnavailableError, probe: () => Promise<unknown>): void {
     this.#lastError = error;
     if (this.#state === 'trial' && ticket === TRIAL) this.#open(probe);

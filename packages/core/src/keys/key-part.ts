@@ -1,6 +1,6 @@
 import { KeyResolutionError } from '../errors.js';
 
-/** What is counted: a user's id, an address, a phone number, or one word for all calls. */
+/** The counted thing: a user's id, an address, a phone number, or one word for all calls. */
 export type LimiterKey = string | number | bigint | boolean;
 
 /**

@@ -93,7 +93,7 @@ export abstract class BaseLimiter<Key> {
     return this.#admission.acquire(call.parts, waitOptions('acquire', options));
   }
 
-  /** The decision that `consume` would return now. Takes nothing: `remaining` is what is left before the call. @throws as `consume` does */
+  /** The decision that `consume` would return now. Takes nothing: `remaining` counts the permits before the call. @throws as `consume` does */
   async peek(key: Key, options: DecisionOptions = NO_OPTIONS): Promise<Decision> {
     return this.#admit('peek', key, options);
   }

@@ -11,7 +11,7 @@ export interface LimitedPart {
    * view of a longer string, so copy a key that you keep.
    */
   readonly key: string;
-  /** Permits that the call asks for. */
+  /** The cost of the call, in permits. */
   readonly cost: number;
 }
 

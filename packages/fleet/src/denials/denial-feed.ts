@@ -14,7 +14,7 @@ const [FIRST, EVERY] = [1_000, 2_000];
 const IDLE = 5;
 /** ms between two texts while there is a follower. */
 const REPORT = 500;
-/** One text in this number is sent in any case: it asks whether there still is a follower. */
+/** One text in this number is sent in any case: the reply says whether there still is a follower. */
 const FULL = 4;
 
 /**
@@ -29,7 +29,7 @@ export class DenialFeed implements Feed {
   sends = false;
   #round = 0;
 
-  /** @param wasUsed whether the store had calls since the last time it was asked */
+  /** @param wasUsed whether the store had calls since it was last called */
   private constructor(source: DenialSource, wasUsed: () => boolean) {
     const board = source.fleet;
     this.#board = board;

@@ -7,7 +7,7 @@ export interface FleetDenial {
   readonly policy: string;
   /** As it is stored (`decodeKey`); `#` and a hash (`hashKey`) if its process has the option `usage` with `keys: 'hash'`, the default. */
   readonly key: string;
-  /** Permits that each of them asked for. */
+  /** The cost of each of them, in permits. */
   readonly cost: number;
   /** How many they are. */
   readonly count: number;

@@ -38,7 +38,7 @@ export interface DenialLine {
   readonly policy: string;
   /** At most 128 characters, none of which is a control character. */
   readonly key: string;
-  /** Permits asked for. */
+  /** The costs of all of them, in permits. */
   readonly cost: number;
   readonly limit: number;
   /** ms until the same call can pass; `Infinity`, which JSON writes as null: never. */
@@ -99,7 +99,7 @@ function checkLimiters(limiters: unknown): ReadonlySet<unknown> | undefined {
   return new Set(limiters);
 }
 
-/** What is remembered of a key. */
+/** The counts of a key. */
 interface Suppressed {
   /** Denials since its last line. */
   count: number;

@@ -28,7 +28,7 @@ export interface LimiterUsageReport extends TopKeys {
   readonly shadowKeyUse: KeyUse | undefined;
 }
 
-/** A process that has told its counts in the last 15 minutes. */
+/** A process that has published counts in the last 15 minutes. */
 export interface ProcessReport {
   /** Random id of its store object. */
   readonly process: string;
@@ -36,7 +36,7 @@ export interface ProcessReport {
   readonly version: string;
   readonly host: string;
   readonly pid: number;
-  /** ms since it told its counts, by the store's clock; above 20,000 it has ended, is idle, or has no connection. */
+  /** ms since it published them, by the store's clock; above 20,000 it has ended, is idle, or has no connection. */
   readonly age: number;
 }
 
@@ -44,7 +44,7 @@ export interface ProcessReport {
 export interface UsageReport {
   /** By name. */
   readonly limiters: readonly LimiterUsageReport[];
-  /** Those that have told their counts; a process without calls is not among them. */
+  /** Processes that have published counts; a process without calls is not among them. */
   readonly processes: readonly ProcessReport[];
   /** Texts that this version cannot read, and why. They are not in the counts. */
   readonly refused: readonly LeftOut[];
@@ -59,7 +59,7 @@ interface UsageSource {
   readonly usage?: StoreUsage | undefined;
 }
 
-/** A process, and when it told its counts. */
+/** A process, and when it published its counts. */
 interface Told extends ProcessUsage {
   readonly age: number;
 }

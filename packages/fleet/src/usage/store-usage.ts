@@ -66,7 +66,7 @@ export class StoreUsage implements Counts {
     return this.#elapsed - Math.max(since, generation * SLOTS_OF_GENERATION * SLOT_MS);
   }
 
-  /** Tells the other processes. Resolves to false if the store is out: the counts are then told after the next slot. */
+  /** Publishes the counts. Resolves to false if the store is out: they are then published after the next slot. */
   publish(): Promise<boolean> {
     return this.#board.publish('usage', this.#writer.write(this.summary()), KEPT_MS);
   }

@@ -5,7 +5,7 @@ export interface Counted {
   readonly error: number;
 }
 
-/** What is known of the heaviest keys of a stream. */
+/** The estimates for the heaviest keys of a stream. */
 export interface Summary {
   /** In no order. */
   readonly entries: readonly Counted[];

@@ -39,7 +39,7 @@ export interface LimiterText {
   readonly shadow: CountsText;
 }
 
-/** What a process tells of its limiters. What is empty is left out. */
+/** What a process tells of its limiters. Empty parts are left out. */
 export interface UsageText {
   readonly form: typeof FORM;
   /** Of this package. */

@@ -137,7 +137,7 @@ interface Entry<T> {
 /** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
 const MAX_ENTRIES = 8;
 
-/** Caches what depends on a limiter's policies alone, and not on what is left of them: most limiters never have another set. */
+/** Caches what depends on a limiter's policies alone, and not on the permits left: most limiters never have another set. */
 export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
   const entries: Entry<T>[] = [];
   let next = 0;

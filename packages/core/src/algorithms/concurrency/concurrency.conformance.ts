@@ -19,7 +19,7 @@ export const concurrencyConformance: Conformance = {
       .map((o) => concurrency(o)),
   },
   subjects: {
-    // Nobody releases here: what is taken is held for a lease.
+    // Nobody releases here: taken permits are held for a lease.
     concurrency: windows(concurrency({ limit: LIMIT, lease: '1h' }), HOUR, 1),
   },
 };

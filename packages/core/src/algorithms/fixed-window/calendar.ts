@@ -112,7 +112,7 @@ export function checkTimeZone(what: string, timeZone: unknown): void {
     try {
       new Intl.DateTimeFormat('en-US', { timeZone });
       return;
-    } catch {} // told below, with a remedy
+    } catch {} // reported below, with a remedy
   }
   throw new RangeError(`${what} must be an IANA name such as 'Europe/Berlin', not ${describe(timeZone)}`);
 }

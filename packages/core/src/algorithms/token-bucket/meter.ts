@@ -54,7 +54,7 @@ function take(p: MeterParameters, state: State | undefined, now: number, cost: n
 }
 
 const booking: BookingFacet = {
-  // Rounded down: what is left of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
+  // Rounded down: the rest of the last µs stays in the debt, so a queue neither slows down nor shrinks at odd rates.
   acquireWait(p: MeterParameters, state, now, cost) {
     const debt = debtAt(p, state, now);
     const last = lastTick(p, state, now);
@@ -87,7 +87,7 @@ const override: OverrideFacet = {
     return grown(p, state, now, Math.max(debt, Math.min(debt + cost * p[0], takenAtMost(p))));
   },
 
-  // What is missing counts in permits: after 100 were taken, 900 are left of 1,000. At most a whole bucket is missing.
+  // The missing permits count: after 100 were taken, 900 are left of 1,000. At most a whole bucket is missing.
   translate(from: MeterParameters, to: MeterParameters, state, now) {
     const permits = up(debtAt(from, state, now), from[0]);
     return write(to, seenAt(state, now), Math.min(permits * to[0], takenAtMost(to)), state[2]!, now);
@@ -145,7 +145,7 @@ const speed: SpeedFacet = {
 
 /**
  * One moment decides: when the bucket will be whole again (GCRA calls it the theoretical arrival time). The time until then is
- * what is missing now. tokenBucket, gcra and leakyBucket are this machine with different numbers.
+ * the permits missing now. tokenBucket, gcra and leakyBucket are this machine with different numbers.
  */
 export const meterAlgorithm: Algorithm = {
   tag: 'tb',

@@ -93,7 +93,7 @@ interface ChannelServer {
 
 /** ms between two looks whether the server answers, and is still the right one. */
 const EVERY = 2_000;
-/** ms until a server that refuses is asked again: each refusal is a line in its log. */
+/** ms until the next attempt at a server that refuses: each refusal is a line in its log. */
 const REFUSED = 60_000;
 
 /** Never connects by itself: the next look opens a new connection, perhaps to another node. */
@@ -114,7 +114,7 @@ class ChannelSubscription {
   #lostFor: string | undefined;
   #closed = false;
 
-  /** @param reach asks the server something, and resolves to it */
+  /** @param reach a call to the server; resolves to its answer */
   constructor(
     reach: () => Promise<ChannelServer>,
     errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError,

@@ -24,7 +24,7 @@ interface CommonOptions {
    */
   readonly usage?: boolean | UsageOptions | undefined;
   /**
-   * Sends the denials of this process to `sluice tail` and the live page, while one of them is open. Every two seconds the process asks Redis
+   * Sends the denials of this process to `sluice tail` and the live page, while one of them is open. Every two seconds it reads from Redis
    * whether there is a reader, and every ten seconds without calls. Needs `definitions`. Default `false`.
    */
   readonly denials?: boolean | undefined;

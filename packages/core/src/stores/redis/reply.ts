@@ -38,6 +38,14 @@ export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
     const { calls } = group;
     for (let i = 0; i < calls.length; ) {
       const code = reply.next();
+      if (code >= 0) {
+        // An allowed call of one key, which most calls are: the code is the number of permits left.
+        const pending = calls[i]!;
+        if (pending.operation === 'acquire') learn(pending, 0);
+        pending.owner.answered(pending, answerOf(now, 0, now, code, reply.next()));
+        i += 1;
+        continue;
+      }
       if (code === ELSEWHERE || code === UNDECLARED) {
         undecided.push(group);
         if (code === UNDECLARED) refusal = reply.text();
@@ -57,12 +65,6 @@ function settleNext(
   now: number,
   reply: Numbers,
 ): number {
-  const pending = calls[i]!;
-  if (code >= 0) {
-    if (pending.operation === 'acquire') learn(pending, 0);
-    pending.owner.answered(pending, answerOf(now, 0, now, code, reply.next()));
-    return 1;
-  }
   if (code === RUN) return settleRun(calls, i, now, reply);
   if (code === SAME_DENIED || code === SAME_ALLOWED) return settleAlike(calls, i, now, reply);
   if (code === FAILED) {
@@ -71,6 +73,7 @@ function settleNext(
     for (const each of calls) each.failed(error);
     return calls.length;
   }
+  const pending = calls[i]!;
   const { parts } = pending;
   if (code === RATE_NOT_SET) {
     pending.failed(new RateNotSetError(parts[0]!.limit.shared!.name));

@@ -13,7 +13,7 @@ import { type RedisWatch, unwatch, watch } from './watch.js';
 /** Status of a connection before its first use. After a loss it is another. */
 const OPENING = /^(?:wait|connecting|connect)$/;
 
-/** The client of a store, its own or a borrowed one, and what is known of the connection. */
+/** The client of a store, its own or a borrowed one, and the facts known of the connection. */
 export class Session {
   readonly own: OwnConnection | undefined;
   /** The server's address, without a password. */

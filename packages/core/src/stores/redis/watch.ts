@@ -158,7 +158,7 @@ export class RedisWatch {
     return nodes.length > 0 && nodes.every(([, ofNode]) => isRefusal(ofNode));
   }
 
-  /** A call asks for the slot of its key twice. */
+  /** A call needs the slot of its key twice. */
   #slotOf(key: string): number {
     if (key !== this.#lastKey) {
       this.#lastSlot = slotOf(this.#prefix + key);

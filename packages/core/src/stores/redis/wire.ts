@@ -22,7 +22,8 @@ export function written(groups: readonly KeyGroup[], now: number, at?: number, p
   const first = groups[0]!;
   const call = first.first;
   const keys: string[] = [];
-  if (areAlike(groups)) {
+  // Has each group one key, and the same calls?
+  if (first.isRun && (groups.length === 1 || groups.every((group) => isAlike(group, first)))) {
     const { rule } = call.limit;
     for (const { first: one } of groups) keys.push(storageKey(one));
     return {
@@ -34,12 +35,6 @@ export function written(groups: readonly KeyGroup[], now: number, at?: number, p
   const rules = new Rules(at ?? now);
   const args = writeGroups(groups, rules);
   return { keys, args: [moment, '', ...rules.text, ...args] };
-}
-
-/** Has each group one key, and the same calls? */
-function areAlike(groups: readonly KeyGroup[]): boolean {
-  const [first] = groups as [KeyGroup];
-  return first.isRun && (groups.length === 1 || groups.every((group) => isAlike(group, first)));
 }
 
 const isAlike = ({ isRun, calls, first }: KeyGroup, other: KeyGroup): boolean =>
