@@ -101,8 +101,8 @@ function ofRule([oldSet, old]: OfSet, [newSet, rule]: OfSet): Difference[] {
       policyOf(one) === policyOf(other) ? [one, other].map(textOf) : [one, other].map(policyOf);
     return [changed(name, limit, from, to, note)];
   });
-  const [told, tell] = [old.notify, rule.notify].map(textOf);
-  const notify = told === tell ? [] : [changed(name, 'notify', told, tell)];
+  const [oldNotify, newNotify] = [old.notify, rule.notify].map(textOf);
+  const notify = oldNotify === newNotify ? [] : [changed(name, 'notify', oldNotify, newNotify)];
   return [...fields, ...limits, ...notify];
 }
 

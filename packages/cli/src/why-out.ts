@@ -13,9 +13,9 @@ export async function whyOut(
   if (!isStoreUnavailableError(error) || isStoreRefusal(error) || 'url' in server) return error;
   const timing = { timeout: deadline, signal: AbortSignal.timeout(deadline) };
   const { nodes, sentinels } = await openDeployment(server, timing);
-  const asked = [...(sentinels?.opinions ?? []).map(({ node }) => node), ...nodes];
-  for (const node of asked) node.close();
-  const reasons = asked.flatMap(({ name, failure }) =>
+  const servers = [...(sentinels?.opinions ?? []).map(({ node }) => node), ...nodes];
+  for (const node of servers) node.close();
+  const reasons = servers.flatMap(({ name, failure }) =>
     failure === undefined ? [] : [`${name}: ${messageOf(failure)}`],
   );
   return reasons.length === 0 ? error : noAnswer(address, reasons.join('; '));

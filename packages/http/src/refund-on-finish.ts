@@ -23,17 +23,17 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
 
   /**
    * Waits for the end of the response of an allowed request.
-   * @param settle of a call by rules
+   * @param refund of a call by rules
    */
   listen(
     { limiter }: RequestLimiter,
     decision: Decision,
     response: ResponseView,
     args: Args,
-    settle?: RuledCall['settle'],
+    refund?: RuledCall['refund'],
   ): void {
     response.whenOver((complete) => {
-      this.#finish(limiter, decision, response, complete, args, settle).catch((error: unknown) => {
+      this.#finish(limiter, decision, response, complete, args, refund).catch((error: unknown) => {
         // The permits stay used, or held until their lease ends: too few requests may pass, never too many.
         warnOnce(
           'SLUICE_REFUND_LOST',
@@ -50,12 +50,12 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
     response: ResponseView,
     complete: boolean,
     args: Args,
-    settle: RuledCall['settle'],
+    refund: RuledCall['refund'],
   ): Promise<void> {
     const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = this.#options;
     let finish = () => limiter.release(decision);
     try {
-      if (this.refunds || settle !== undefined) {
+      if (this.refunds || refund !== undefined) {
         const successful =
           requestWasSuccessful === undefined
             ? complete && response.status < 400
@@ -64,7 +64,7 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
         const counts = successful && !complete;
         if (!counts && (successful ? skipSuccessfulRequests : skipFailedRequests))
           finish = () => limiter.refund(decision);
-        else if (!counts && settle !== undefined) finish = () => settle(decision, successful);
+        else if (!counts && refund !== undefined) finish = () => refund(decision, successful);
       }
     } finally {
       await finish();

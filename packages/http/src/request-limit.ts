@@ -133,12 +133,12 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       timeout === undefined
         ? by.consume(keys, options)
         : by.acquire(keys, { ...options, timeout }, exchange.response);
-    if (decision === undefined || 'allowed' in decision) return this.#settle(exchange, keys, by, decision);
-    return decision.then((decided) => this.#settle(exchange, keys, by, decided));
+    if (decision === undefined || 'allowed' in decision) return this.#conclude(exchange, keys, by, decision);
+    return decision.then((decided) => this.#conclude(exchange, keys, by, decided));
   }
 
   /** @param decision undefined if the client disconnected during the wait */
-  #settle(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
+  #conclude(exchange: LimitedExchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
     if (decision === undefined) return ABORTED;
     const { args, response, matched } = exchange;
     const { onLimited } = this.#options;
@@ -146,9 +146,9 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     const seen = this.attach?.(args, decision) ?? decision;
     exchange.seen = seen;
     if (decision.allowed) {
-      const settle = matched?.enforced?.settle;
-      if (by.holds || this.#onFinish.refunds || settle !== undefined)
-        this.#onFinish.listen(by, decision, response, args, settle);
+      const refund = matched?.enforced?.refund;
+      if (by.holds || this.#onFinish.refunds || refund !== undefined)
+        this.#onFinish.listen(by, decision, response, args, refund);
     } else if (isFailureDenial(decision)) {
       return exchange.responder.unavailable(exchange, decision);
     }
@@ -166,13 +166,13 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
         this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
       );
     }
-    let told = shown ?? decision;
-    if (!decision.allowed) told = exchange.responder.withJitter(exchange, told);
+    let written = shown ?? decision;
+    if (!decision.allowed) written = exchange.responder.withJitter(exchange, written);
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
     if (!response.sent && decision.source !== 'allow')
-      exchange.responder.headers.write(told, response, partitionKey ? keys : undefined);
+      exchange.responder.headers.write(written, response, partitionKey ? keys : undefined);
     if (decision.allowed) return { outcome: 'passed', decision: seen, keys };
-    return exchange.responder.deny(exchange, keys, seen, told);
+    return exchange.responder.deny(exchange, keys, seen, written);
   }
 
   /**

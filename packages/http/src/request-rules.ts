@@ -25,7 +25,7 @@ export interface RuledCall {
    * Ends an allowed call when its response is over: refunds what the rules took that do not count it, and releases what others hold.
    * Undefined if all rules count all requests.
    */
-  readonly settle?: ((decision: Decision, successful: boolean) => Promise<void>) | undefined;
+  readonly refund?: ((decision: Decision, successful: boolean) => Promise<void>) | undefined;
 }
 
 /** A shadow rule that could not be decided, because its key, plan or cost has no value. */

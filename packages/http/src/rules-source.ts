@@ -117,8 +117,8 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     const { by } = this.#prepare(call.limiter);
     const decided = (decision: Decision) => {
       if (response === undefined || !decision.allowed) return;
-      if (by.holds || onFinish.refunds || call.settle !== undefined)
-        onFinish.listen(by, decision, response, args, call.settle);
+      if (by.holds || onFinish.refunds || call.refund !== undefined)
+        onFinish.listen(by, decision, response, args, call.refund);
     };
     try {
       const decision = by.consume(call.keys, optionsOf(call, SHADOW));

@@ -16,7 +16,7 @@ import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/engine/escalation.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
-import { settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { answerCalls } from '../../../packages/core/src/stores/redis/reply.js';
 import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
@@ -193,7 +193,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
         }),
       ),
     );
-    settle(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
+    answerCalls(batch.groups, new Numbers(Buffer.from(reply, 'hex')));
     for (const [i, call] of calls.entries()) {
       const actual = await promises.get(pending[i]!)!;
       const [mine, theirs] = [alone[i]!, actual].map(plain);

@@ -7,7 +7,7 @@ import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/eng
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
 import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
-import { settle } from '../../../packages/core/src/stores/redis/reply.js';
+import { answerCalls } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { uniqueName } from '../../support/redis-url.js';
 
@@ -207,6 +207,6 @@ export function batchOf(calls: readonly Call[]): Batch {
 
 /** The answers to the calls of a batch, group by group; rejects with the error of a call. */
 export function answersOf({ groups }: Batch, reply: unknown): Promise<Answer[]> {
-  settle(groups, new Numbers(reply));
+  answerCalls(groups, new Numbers(reply));
   return Promise.all(groups.flatMap(({ calls }) => calls.map((call) => answers.get(call)!)));
 }

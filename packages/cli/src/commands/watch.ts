@@ -52,7 +52,10 @@ function problemView({ output, address }: Context, error: unknown): string[] {
   if (!isSluiceError(error) && !(error instanceof CliError)) throw error;
   const { message } = cliErrorOf(error, address);
   output.json({ problem: message });
-  return [...wrapped(message, output.width).map((line) => output.style('red', line)), 'It is asked again.'];
+  return [
+    ...wrapped(message, output.width).map((line) => output.style('red', line)),
+    'The next attempt follows.',
+  ];
 }
 
 async function limitersOf(context: Context, name: string | undefined): Promise<KnownLimiter[]> {

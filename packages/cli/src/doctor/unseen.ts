@@ -13,8 +13,8 @@ const ESSENTIAL = ['INFO', 'TIME'];
 
 /** One finding for each command that was refused and for the fields that `INFO` lacks, on each server. */
 export function unseenFindings({ nodes, sentinels, user }: Deployment): Finding[] {
-  const asked = [...nodes, ...(sentinels?.opinions ?? []).map(({ node }) => node)];
-  return asked.flatMap((node) => [...refused(node, user), ...notReported(node)]);
+  const servers = [...nodes, ...(sentinels?.opinions ?? []).map(({ node }) => node)];
+  return servers.flatMap((node) => [...refused(node, user), ...notReported(node)]);
 }
 
 function refused({ refusals, name }: DoctorNode, user: string): Finding[] {

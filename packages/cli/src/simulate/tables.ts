@@ -79,8 +79,8 @@ export function notesOf({ log, rules, against }: Simulation): string[] {
     );
   }
   if (log.late > 0) {
-    const told = `${counted(log.late, 'request was', 'requests were')} too far out of order`;
-    notes.push(`${told} and decided a little later than they came in: see --sort-within.`);
+    const late = `${counted(log.late, 'request was', 'requests were')} too far out of order`;
+    notes.push(`${late} and decided a little later than they came in: see --sort-within.`);
   }
   for (const { rule, unresolved } of rules.rules) {
     if (unresolved === undefined) continue;

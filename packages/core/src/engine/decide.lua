@@ -88,7 +88,7 @@ local byte, floor, format, frexp, pack, unpack =
 
 local function integer(text, least)
   local value = text + 0
-  -- NaN fails every comparison, so each must be asked for what it should be.
+  -- NaN fails every comparison, so each is checked for the values it may have.
   if value >= least and value <= LARGEST and value % 1 == 0 then return value end
   error('SLUICE not a whole number from ' .. least .. ' to 2^53-1: ' .. tostring(text))
 end

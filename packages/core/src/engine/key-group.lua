@@ -37,7 +37,7 @@ local function read_group(next)
   for c = 1, one(1) do
     local operation = arguments[next]
     next = next + 1
-    local asked = { operation = operation, wait = one(0), times = one(1), parts = {} }
+    local request = { operation = operation, wait = one(0), times = one(1), parts = {} }
     local place = 1
     for i = 1, one(1) do
       local rule = with_algorithm(with_escalation(rules[one(1)] or error('SLUICE no such rule')))
@@ -48,9 +48,9 @@ local function read_group(next)
         part.override = {}
         for p = 1, one(0) do part.override[p] = one(0) end
       end
-      asked.parts[i] = part
+      request.parts[i] = part
     end
-    calls[c] = asked
+    calls[c] = request
   end
   return places, calls, next
 end
@@ -59,15 +59,15 @@ local function decide_group(calls, places)
   for place = 1, places do entries[place], ends[place] = nil, nil end
   group_size = places
   for i = 1, #calls do
-    local asked = calls[i]
-    local first, done, known = asked.parts[1], 0, true
+    local request = calls[i]
+    local first, done, known = request.parts[1], 0, true
     if #first.rule == 0 then
       known = read_shared_rate(first)
-    elseif #asked.parts == 1 then
-      done = decide_bare(first.rule, asked.operation, first.cost, asked.times)
+    elseif #request.parts == 1 then
+      done = decide_bare(first.rule, request.operation, first.cost, request.times)
     end
-    for _ = 1 + done, asked.times do
-      if known then decide(asked.operation, asked.wait, asked.parts) else reply_one(RATE_NOT_SET) end
+    for _ = 1 + done, request.times do
+      if known then decide(request.operation, request.wait, request.parts) else reply_one(RATE_NOT_SET) end
     end
   end
   for place = 1, places do save(place) end

@@ -28,13 +28,13 @@ async function decide(call: PendingCall, store: Store, deadline: number, end: ()
     },
     deadline,
   };
-  let settle: () => void;
+  let resume: () => void;
   try {
     const answer = await store.decide(call, state);
-    settle = () => call.owner.answered(call, answer);
+    resume = () => call.owner.answered(call, answer);
   } catch (error) {
-    settle = () => call.failed(error);
+    resume = () => call.failed(error);
   }
   end();
-  settle();
+  resume();
 }

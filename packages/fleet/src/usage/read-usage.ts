@@ -60,7 +60,7 @@ interface UsageSource {
 }
 
 /** A process, and when it published its counts. */
-interface Told extends ProcessUsage {
+interface Published extends ProcessUsage {
   readonly age: number;
 }
 
@@ -75,23 +75,23 @@ export async function readUsage(store: UsageSource): Promise<UsageReport> {
     );
   }
   await store.usage?.publish(); // this process's counts up to now
-  const told: Told[] = [];
+  const published: Published[] = [];
   const processes: ProcessReport[] = [];
   const refused: LeftOut[] = [];
   const notes = await readNotes(store.fleet, 'usage', parseUsage, (note) => refused.push(note));
   for (const { process, age, value } of notes) {
     const { version, host, pid } = value;
-    told.push({ ...value, age });
+    published.push({ ...value, age });
     processes.push({ process, version, host, pid, age });
   }
-  const keys = told.some((one) => one.keys === 'hash') ? 'hash' : 'plain';
-  return { limiters: reports(keys === 'hash' ? told.map(hashed) : told), processes, refused, keys };
+  const keys = published.some((one) => one.keys === 'hash') ? 'hash' : 'plain';
+  return { limiters: reports(keys === 'hash' ? published.map(hashed) : published), processes, refused, keys };
 }
 
-function reports(told: readonly Told[]): LimiterUsageReport[] {
-  const names = new Set(told.flatMap(({ limiters }) => limiters.map(({ name }) => name)));
+function reports(published: readonly Published[]): LimiterUsageReport[] {
+  const names = new Set(published.flatMap(({ limiters }) => limiters.map(({ name }) => name)));
   return [...names].sort().map((name) => {
-    const parts = told.flatMap((process) => {
+    const parts = published.flatMap((process) => {
       const summary = summaryIn(process, name, names);
       return summary === undefined ? [] : [{ process, summary }];
     });
@@ -127,7 +127,11 @@ function reports(told: readonly Told[]): LimiterUsageReport[] {
  * What a process counted of a limiter. If the limiter has no counts of its own in the process, its keys may be among the keys of
  * `(other)`. Then they count here, and not there.
  */
-function summaryIn({ limiters }: Told, name: string, names: ReadonlySet<string>): UsageSummary | undefined {
+function summaryIn(
+  { limiters }: Published,
+  name: string,
+  names: ReadonlySet<string>,
+): UsageSummary | undefined {
   const own = limiters.find((limiter) => limiter.name === name);
   if (own !== undefined && name !== OTHER_LIMITERS) return own;
   const other = limiters.find((limiter) => limiter.name === OTHER_LIMITERS);
@@ -153,19 +157,19 @@ function summaryIn({ limiters }: Told, name: string, names: ReadonlySet<string>)
 }
 
 /** Plain keys as others show them. */
-function hashed(told: Told): Told {
-  if (told.keys === 'hash') return told;
+function hashed(published: Published): Published {
+  if (published.keys === 'hash') return published;
   const list = (summary: Summary): Summary => ({
     ...summary,
     entries: summary.entries.map((entry) => ({ ...entry, key: hashCounted(entry.key) })),
   });
-  const limiters = told.limiters.map((limiter) => ({
+  const limiters = published.limiters.map((limiter) => ({
     ...limiter,
     denied: list(limiter.denied),
     shadowDenied: list(limiter.shadowDenied),
     costly: list(limiter.costly),
   }));
-  return { ...told, keys: 'hash', limiters };
+  return { ...published, keys: 'hash', limiters };
 }
 
 const NO_CALLS: ResultCounts = { allowed: [], denied: [], canceled: [], error: [] };
@@ -178,7 +182,7 @@ const emptySlots = (): Slots => {
 };
 
 /** Adds the slots of a process, which do not begin when ours do: each is added to the slot that has its middle. */
-function addSlots(sums: Slots, counts: ResultCounts, { age, slotAge }: Told): void {
+function addSlots(sums: Slots, counts: ResultCounts, { age, slotAge }: Published): void {
   for (const result of RESULTS) {
     counts[result].forEach((count, i) => {
       const middle = age + (i === 0 ? slotAge / 2 : slotAge + (i - 0.5) * SLOT_MS);

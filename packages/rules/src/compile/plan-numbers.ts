@@ -30,14 +30,14 @@ export class PlanNumbers {
     private readonly plan: NonNullable<RulesDocument['plans']>[string],
     private readonly report: Report,
     /** Problems that were reported for another plan. */
-    private readonly told: Set<string>,
+    private readonly reported: Set<string>,
   ) {}
 
   /** The numbers of each plan that a rule can have. */
   static of(rule: RuleNumbers, plans: RulesDocument['plans'], report: Report): readonly PlanNumbers[] {
-    const told = new Set<string>();
-    if (!usesPlans(rule)) return [new PlanNumbers(undefined, {}, report, told)];
-    return Object.entries(plans ?? {}).map(([name, plan]) => new PlanNumbers(name, plan, report, told));
+    const reported = new Set<string>();
+    if (!usesPlans(rule)) return [new PlanNumbers(undefined, {}, report, reported)];
+    return Object.entries(plans ?? {}).map(([name, plan]) => new PlanNumbers(name, plan, report, reported));
   }
 
   /** The value itself, or the plan's number. Reports a number that the plan does not have, and returns undefined. */
@@ -68,8 +68,8 @@ export class PlanNumbers {
   /** Reports a problem, once for all plans. */
   tell(path: Path, message: string, options: { hint?: string | undefined; atKey?: boolean } = {}): void {
     const id = `${path.join('\0')}\0${message}`;
-    if (this.told.has(id)) return;
-    this.told.add(id);
+    if (this.reported.has(id)) return;
+    this.reported.add(id);
     this.report.add(path, message, options);
   }
 }

@@ -59,10 +59,10 @@ export class RequestCalls implements MatchedRules {
     const { limiter, consume } = combinations.get(set.name, matched, () =>
       matched.map((one) => limiterOf(one.rule, one)),
     );
-    const settle = refunds
-      ? (decision: Decision, successful: boolean) => this.#settle(decision, successful)
+    const refund = refunds
+      ? (decision: Decision, successful: boolean) => this.#refund(decision, successful)
       : undefined;
-    this.enforced = { limiter, consume, keys, cost: costs, settle };
+    this.enforced = { limiter, consume, keys, cost: costs, refund };
   }
 
   /** The rule that denied. */
@@ -76,7 +76,7 @@ export class RequestCalls implements MatchedRules {
     return this.deniedBy(decision)?.reply;
   }
 
-  #settle(decision: Decision, successful: boolean): Promise<void> {
+  #refund(decision: Decision, successful: boolean): Promise<void> {
     const members = this.matched.filter(({ rule }) => rule.skips(successful)).map(({ rule }) => rule.name);
     return BaseLimiter.refundMembers(this.enforced!.limiter, decision, members);
   }
@@ -86,9 +86,9 @@ export class RequestCalls implements MatchedRules {
     try {
       const { key, cost, plan, limits, escalate } = call ?? rule.resolve(view);
       const limiter = this.limiterOf(rule, { plan, limits, escalate });
-      const settle = (decision: Decision, successful: boolean) =>
+      const refund = (decision: Decision, successful: boolean) =>
         rule.skips(successful) ? limiter.refund(decision) : limiter.release(decision);
-      return { rule, limiter, keys: key, cost, settle: rule.refunds ? settle : undefined };
+      return { rule, limiter, keys: key, cost, refund: rule.refunds ? refund : undefined };
     } catch (error) {
       return { rule, name: `${this.set.name}.${rule.name}`, error };
     }

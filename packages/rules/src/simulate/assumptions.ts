@@ -31,16 +31,17 @@ export class Assumptions {
   ofRule(name: string): string[] {
     const input = this.set.document.rules.find((rule) => rule.name === name)!;
     const missing = this.#valuesOf(input).filter((source) => this.#missing.has(source));
-    const told =
+    const sentences =
       missing.length === 0
         ? []
         : [`no line of the log has ${missing.join(', ')}, so every request was decided as one without it`];
     const rule = this.set.rule(name)!;
     if (rule.refunds && !this.#status) {
-      told.push('no line of the log has a status, so no permits were given back');
+      sentences.push('no line of the log has a status, so no permits were given back');
     }
-    if (rule.timeout !== undefined) told.push('requests do not wait in a replay: they were denied at once');
-    return told;
+    if (rule.timeout !== undefined)
+      sentences.push('requests do not wait in a replay: they were denied at once');
+    return sentences;
   }
 
   /** The values that a rule reads, and whose absence is not an error. */

@@ -116,11 +116,11 @@ export class Replay {
   }
 
   /** When the request ends, releases held permits, and refunds the permits of rules that do not count it. */
-  #endLater({ duration = 0, status }: LogRequest, { limiter, settle }: RuledCall, decision: Decision): void {
+  #endLater({ duration = 0, status }: LogRequest, { limiter, refund }: RuledCall, decision: Decision): void {
     if (!decision.allowed) return;
-    const settles = settle !== undefined && status !== undefined;
-    if (!settles && !decision.policies.some(({ held }) => held)) return;
-    const end = () => (settles ? settle(decision, status < 400) : limiter.release(decision));
+    const refunds = refund !== undefined && status !== undefined;
+    if (!refunds && !decision.policies.some(({ held }) => held)) return;
+    const end = () => (refunds ? refund(decision, status < 400) : limiter.release(decision));
     this.#clock.at(this.#clock.now() + duration, end);
   }
 

@@ -14,9 +14,9 @@ export const rights = nodeCheck({
   },
   async look(node, report, { prefix, user: wanted }, { user: own, kind }) {
     const user = wanted ?? own;
-    const asked = SENT_COMMANDS.filter(({ inCluster }) => !inCluster || kind === 'cluster');
+    const commands = SENT_COMMANDS.filter(({ inCluster }) => !inCluster || kind === 'cluster');
     const missing: SentCommand[] = [];
-    for (const command of [...asked, ON_CHANNEL]) {
+    for (const command of [...commands, ON_CHANNEL]) {
       const refusal = await dryRun(node, user, command.args(prefix));
       if (refusal === 'unknown')
         return report.note(
@@ -46,7 +46,7 @@ export const rights = nodeCheck({
         `The user '${user}' lacks ${rules(missing)}: ${[...new Set(missing.map(({ without }) => without))].join('; ')}`,
         `ACL SETUSER ${user} ~sluice:v2:fleet:* ${rules(missing)}`,
       );
-    else report.ok(`'${user}' may run all ${asked.length} commands`);
+    else report.ok(`'${user}' may run all ${commands.length} commands`);
   },
 });
 

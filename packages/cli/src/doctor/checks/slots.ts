@@ -21,9 +21,11 @@ export const slots = deploymentCheck({
   about: 'cluster',
   why,
   async compare({ kind, nodes }, report) {
-    const asked = nodes.filter(({ failure, info }) => !failure && info.optional('cluster_enabled') !== '0');
-    if (kind !== 'cluster' || asked.length === 0) return;
-    const views = await Promise.all(asked.map(viewOf));
+    const inCluster = nodes.filter(
+      ({ failure, info }) => !failure && info.optional('cluster_enabled') !== '0',
+    );
+    if (kind !== 'cluster' || inCluster.length === 0) return;
+    const views = await Promise.all(inCluster.map(viewOf));
     const down = views.filter(({ state }) => state === 'fail');
     for (const { node } of down)
       report.error('cluster-down', `${node.name} says that the cluster is down`, CHECK);

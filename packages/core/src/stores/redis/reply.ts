@@ -27,10 +27,10 @@ export interface Undecided {
 }
 
 /**
- * Settles each call of the groups by its answer in the reply of `decide.lua`.
- * @throws StoreConfigurationError if it is not such a reply; then some calls may be settled, and some not
+ * Answers each call of the groups by the reply of `decide.lua`.
+ * @throws StoreConfigurationError if it is not such a reply; then some calls may be answered, and some not
  */
-export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
+export function answerCalls(groups: readonly KeyGroup[], reply: Numbers): Undecided {
   const now = reply.next();
   const undecided: KeyGroup[] = [];
   let refusal: string | undefined;
@@ -51,22 +51,22 @@ export function settle(groups: readonly KeyGroup[], reply: Numbers): Undecided {
         if (code === UNDECLARED) refusal = reply.text();
         break;
       }
-      i += settleNext(calls, i, code, now, reply);
+      i += answerNext(calls, i, code, now, reply);
     }
   }
   return { undecided, refusal };
 }
 
-/** @returns the number of calls settled */
-function settleNext(
+/** @returns the number of calls answered */
+function answerNext(
   calls: readonly PendingCall[],
   i: number,
   code: number,
   now: number,
   reply: Numbers,
 ): number {
-  if (code === RUN) return settleRun(calls, i, now, reply);
-  if (code === SAME_DENIED || code === SAME_ALLOWED) return settleAlike(calls, i, now, reply);
+  if (code === RUN) return answerRun(calls, i, now, reply);
+  if (code === SAME_DENIED || code === SAME_ALLOWED) return answerAlike(calls, i, now, reply);
   if (code === FAILED) {
     const text = reply.text().replace(LINE, '');
     const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
@@ -86,7 +86,7 @@ function settleNext(
       return { ...answer, blocked: reply.next(), step: reply.next() };
     });
     const answered = pending.traced ? answers.map((part) => ({ ...part, trace: traceOf(reply) })) : answers;
-    settleOne(pending, { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered });
+    answerOne(pending, { allowed: code === ALLOWED, queued: code === QUEUED, now, wait, parts: answered });
   }
   return 1;
 }
@@ -104,8 +104,8 @@ const given = (numbers: readonly number[]) => (numbers.length === 0 ? undefined 
 /** The place in the script; before Redis 7 also before the error of a command. */
 const LINE = /^@?user_script: ?\d+: (?:@user_script: ?\d+: )?/;
 
-/** Equal calls that took their permits, one after the other. @returns the number of calls settled */
-function settleRun(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
+/** Equal calls that took their permits, one after the other. @returns the number of calls answered */
+function answerRun(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const run = { remaining: reply.next(), first: reply.next(), owed: reply.next() };
   const { cost, limit } = calls[i]!.parts[0]!;
@@ -117,22 +117,22 @@ function settleRun(calls: readonly PendingCall[], i: number, now: number, reply:
     );
   let next = i;
   expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
-    settleOne(calls[next]!, answerOf(now, 0, now, remaining, reset));
+    answerOne(calls[next]!, answerOf(now, 0, now, remaining, reset));
     next += 1;
   });
   return count;
 }
 
-/** Consecutive calls that took nothing and so have the same answer. @returns the number of calls settled */
-function settleAlike(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
+/** Consecutive calls that took nothing and so have the same answer. @returns the number of calls answered */
+function answerAlike(calls: readonly PendingCall[], i: number, now: number, reply: Numbers): number {
   const count = Math.max(1, reply.next());
   const answer = answerOf(now, reply.next(), 0, reply.next(), reply.next());
   const end = Math.min(i + count, calls.length);
-  for (let n = i; n < end; n += 1) settleOne(calls[n]!, answer);
+  for (let n = i; n < end; n += 1) answerOne(calls[n]!, answer);
   return count;
 }
 
-function settleOne(pending: PendingCall, answer: Answer): void {
+function answerOne(pending: PendingCall, answer: Answer): void {
   if (pending.operation === 'acquire') learn(pending, answer.wait);
   pending.owner.answered(pending, answer);
 }

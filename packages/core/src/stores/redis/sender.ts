@@ -8,7 +8,7 @@ import { bySlot } from './batches.js';
 import { inOneWrite, isReady, type RedisClient, runScript, type Write } from './client.js';
 import { warnOfDeclaredKeys } from './client-settings.js';
 import { Numbers } from './numbers.js';
-import { settle } from './reply.js';
+import { answerCalls } from './reply.js';
 import type { Session } from './session.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
@@ -51,12 +51,12 @@ export class Sender {
     }
     this.used = true;
     const { client } = this.#session;
-    const told = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
+    const message = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
       batch.sent = true;
       if (batch.whole !== undefined) batch.whole.sent = true;
-      told?.sent();
+      message?.sent();
       const call = written(batch.groups, batch.localTime, now, bytes);
       return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
     };
@@ -65,9 +65,9 @@ export class Sender {
     replied.then(
       (reply) => {
         arrived();
-        told?.ended();
+        message?.ended();
         try {
-          const { undecided, refusal } = settle(batch.groups, new Numbers(reply));
+          const { undecided, refusal } = answerCalls(batch.groups, new Numbers(reply));
           if (refusal !== undefined) this.#declareKeys(refusal);
           // One by one: a key whose slot is moving would hold up the others of its slot.
           const parts = undecided.map((group) => [group]);
@@ -80,7 +80,7 @@ export class Sender {
       (error) => {
         arrived();
         const failure = this.#session.errorOf(error, batch.key, !batch.sent);
-        told?.ended(failure);
+        message?.ended(failure);
         if (node !== undefined && wasNotRun(error)) {
           if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
           this.#sendDeclared(batch, bySlot(batch.groups));
