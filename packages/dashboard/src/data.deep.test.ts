@@ -12,10 +12,12 @@ import {
 import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { CREDENTIALS, RULES, refusals, setUser } from '../../../tests/security/least-privilege/rules.js';
+import { eventually } from '../../../tests/support/eventually.js';
 import { startRedisCluster } from '../../../tests/support/redis/redis-cluster.js';
 import { startRedisSentinels } from '../../../tests/support/redis/redis-sentinel.js';
 import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
+import { within } from '../../../tests/support/within.js';
 import { type Dashboard, dashboard } from './index.js';
 import type { Denial } from './messages.js';
 
@@ -69,16 +71,20 @@ async function denied(
   fits: (denial: Denial) => boolean = () => true,
 ) {
   let hasArrived = false;
-  const next = events
-    .next('denials', (list) => list.some(fits))
-    .finally(() => {
-      hasArrived = true;
-    });
-  while (!hasArrived) {
-    await call();
-    await sleep(50);
-  }
-  return (await next).find(fits) as Denial;
+  const arrived = within(
+    events.next('denials', (list) => list.some(fits)),
+    'the page receives the denial',
+  ).finally(() => {
+    hasArrived = true;
+  });
+  const calling = async () => {
+    while (!hasArrived) {
+      await call();
+      await sleep(50);
+    }
+  };
+  const [list] = await Promise.all([arrived, calling()]);
+  return list.find(fits) as Denial;
 }
 
 const usage = { keys: 'plain' } as const;
@@ -141,7 +147,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     await combined.consume({ bucket: 'ann', windows: 'ann' });
     const known = async () =>
       (await readDefinitions(store)).flatMap(({ limiters }) => limiters.map(({ name }) => name));
-    while (!(await known()).includes(both)) await sleep(50);
+    await eventually(async () => (await known()).includes(both));
     page = dashboard(other, { authorize: () => true, write: true });
   });
   afterAll(async () => {

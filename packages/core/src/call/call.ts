@@ -36,39 +36,24 @@ export interface Part {
 
 /** A call that is its own first part: most calls have only one. */
 export class KeyCall implements Call, Part {
-  // Most calls have the values of the prototype: with fewer fields of its own a call is made faster.
-  declare readonly wait: number;
-  declare readonly at: number;
-  /** All parts, if there are several. */
-  declare readonly several: readonly Part[] | undefined;
-  declare readonly traced: boolean;
-  declare readonly overrides: readonly Parameters[] | undefined;
-  declare readonly booking: Booking | undefined;
+  // Each call has all fields, in this order: code that reads calls stays fast only while they have one shape.
   /** It is under way to a remote store, so an equal call needs an object of its own. */
-  declare readonly begun: boolean;
+  readonly begun: boolean;
 
-  static {
-    Object.assign(KeyCall.prototype, { wait: 0, at: 0, traced: false, begun: false });
-  }
-
+  /** @param several all parts, if there are several */
   constructor(
     readonly operation: Operation,
-    wait: number,
+    readonly wait: number,
     readonly limit: Limit,
     readonly key: string,
     readonly cost: number,
-    at: number,
-    several?: readonly Part[],
-    traced = false,
-    overrides?: readonly Parameters[],
-    booking?: Booking,
+    readonly at: number,
+    readonly several: readonly Part[] | undefined = undefined,
+    readonly traced = false,
+    readonly overrides: readonly Parameters[] | undefined = undefined,
+    readonly booking: Booking | undefined = undefined,
   ) {
-    if (wait !== 0) this.wait = wait;
-    if (at !== 0) this.at = at;
-    if (several !== undefined) this.several = several;
-    if (traced) this.traced = true;
-    if (overrides !== undefined) this.overrides = overrides;
-    if (booking !== undefined) this.booking = booking;
+    this.begun = false;
   }
 
   static of(call: Call): KeyCall {

@@ -98,7 +98,6 @@ export class PendingCall extends KeyCall implements TimedCall {
     this.node = undefined;
     this.ticket = 0;
     this.owner = DIRECT;
-    this.begun = false;
     this.finisher = THE_ANSWER;
     this.resolvePromise = nothing;
     this.rejectPromise = nothing;
