@@ -3,8 +3,8 @@
 // Every package checks options, and writes their errors, in the same way.
 
 export { toMicros } from './duration.js';
+export { sharedByCopies } from './maps.js';
 export * from './options.js';
-export { sharedByCopies } from './shared-by-copies.js';
 export { warn, warnOnce } from './warnings.js';
 
 // Limits on requests, on methods and in rules take the options of a limiter, and check them before they have a limiter.

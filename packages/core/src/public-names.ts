@@ -1,4 +1,4 @@
-import { sharedByCopies } from './shared-by-copies.js';
+import { sharedByCopies } from './maps.js';
 
 const names = sharedByCopies('public-names', () => new Map<string, string>());
 

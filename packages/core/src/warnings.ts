@@ -1,5 +1,5 @@
 import { channel, process } from '#platform';
-import { sharedByCopies } from './shared-by-copies.js';
+import { sharedByCopies } from './maps.js';
 
 /** The code of a warning; each has a section in docs/warnings.md. */
 export type WarningCode =

@@ -1,10 +1,9 @@
-import { NEVER, type Parameters } from '../algorithms/algorithm.js';
+import { NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { MaybePromise } from '../maybe-promise.js';
 import type { Booking, Limit } from './limit.js';
 import type { Operation } from './operation.js';
-import type { Trace } from './trace.js';
 
 /** One call to a store, decided at once: all its parts are allowed, or none is. */
 export interface Call {
@@ -108,6 +107,18 @@ export interface PartAnswer {
   readonly step?: number | undefined;
   /** Present only if the call requested it. */
   readonly trace?: Trace;
+}
+
+/** The inputs and outputs of the decision on one part. */
+export interface Trace {
+  /** Parameters of the policy, of its override or of a shared rate. */
+  readonly parameters: Parameters;
+  /** State at the moment of the decision; undefined if no earlier call counts any more. */
+  readonly before: State | undefined;
+  readonly after: State | undefined;
+  /** Moments and costs of the bookings; the end of a block in µs, 0 without one. */
+  readonly queue: readonly number[];
+  readonly blockedUntil: number;
 }
 
 /** Who answered, if it was not the store itself. */

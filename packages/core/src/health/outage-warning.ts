@@ -1,5 +1,5 @@
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
-import { sharedByCopies } from '../shared-by-copies.js';
+import { sharedByCopies } from '../maps.js';
 import { isStoreRefusal } from '../store-refusal.js';
 import { warn, warnOnce } from '../warnings.js';
 

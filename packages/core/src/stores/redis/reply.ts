@@ -1,6 +1,5 @@
-import { type Answer, answerOf, type PartAnswer } from '../../call/call.js';
+import { type Answer, answerOf, type PartAnswer, type Trace } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
-import type { Trace } from '../../call/trace.js';
 import {
   ALLOWED,
   ELSEWHERE,
