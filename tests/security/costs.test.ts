@@ -88,10 +88,7 @@ describe('decide.lua', () => {
   test.each(NO_NUMBERS)('refuses %p for any of its numbers, before the first write', async (text) => {
     for (const operation of ['consume', 'acquire', 'charge', 'refund', 'block'] as const) {
       const name = uniqueName('raw');
-      const { keys, args } = written(
-        batchOf([{ operation, wait: 1_000, parts: parts(name) }]).groups,
-        Date.now() * 1_000,
-      );
+      const { keys, args } = written(batchOf([{ operation, wait: 1_000, parts: parts(name) }]));
       // Not the time, which may be empty, nor the operation, nor the tags of the algorithms.
       const numbers = args.flatMap((arg, i) => {
         const mayBe = text === '-1' && arg === String(AT);
@@ -112,10 +109,7 @@ describe('decide.lua', () => {
 
   test('decides when all its numbers are whole', async () => {
     const name = uniqueName('raw');
-    const { keys, args } = written(
-      batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]).groups,
-      Date.now() * 1_000,
-    );
+    const { keys, args } = written(batchOf([{ operation: 'consume', wait: 0, parts: parts(name) }]));
     expect(((await send(keys, args)) as number[])[1]).toBe(-7);
     expect(await client.exists(...keys)).toBe(2);
   });

@@ -15,8 +15,7 @@ import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/engine/escalation.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
-import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
-import { answerCalls } from '../../../packages/core/src/stores/redis/reply.js';
+import { answerCalls, Numbers } from '../../../packages/core/src/stores/redis/reply.js';
 import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import { uniqueName } from '../../support/redis-url.js';
@@ -169,7 +168,7 @@ export async function compare(redis: Redis, sha1: string, run: Run): Promise<voi
   for (const [turn, { now, calls, alone, stored }] of oneByOne(run).entries()) {
     const pending = calls.map((call) => PendingCall.of(call));
     const batch = batchOf(pending);
-    const all = written(batch.groups, now, now);
+    const all = written(batch, now);
     const named = { keys: all.keys.map((key) => names[indexOf(key)]!), args: all.args };
     // As on a single server, and as on a node of a cluster.
     const { keys, args } = turn % 2 === 0 ? all : undeclared(named, '');

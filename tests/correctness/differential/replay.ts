@@ -6,8 +6,7 @@ import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
-import { Numbers } from '../../../packages/core/src/stores/redis/numbers.js';
-import { answerCalls } from '../../../packages/core/src/stores/redis/reply.js';
+import { answerCalls, Numbers } from '../../../packages/core/src/stores/redis/reply.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { uniqueName } from '../../support/redis-url.js';
 
@@ -176,7 +175,7 @@ export async function replay(
   const names = Array.from({ length: keys }, () => uniqueName('twin'));
   const batches = history.map(({ call }) => batchOf([call]));
   const args = history.flatMap(({ now }, i) => {
-    const line = written(batches[i]!.groups, now, now).args;
+    const line = written(batches[i]!, now).args;
     return [String(line.length), ...line];
   });
   const results = (await redis.evalsha(sha1, keys, ...names, ...args)) as [
@@ -196,7 +195,7 @@ export async function replay(
 export const answers = new WeakMap<PendingCall, Promise<Answer>>();
 
 export function batchOf(calls: readonly Call[]): Batch {
-  const batch = new Batch(0);
+  const batch = new Batch();
   for (const call of calls) {
     const pending = PendingCall.of(call);
     answers.set(pending, pending.begin(THE_ANSWER));

@@ -208,7 +208,7 @@ export async function replay(redis: Redis, sha1: string, history: readonly Step[
   const args = history.flatMap(({ now, ask, alive }) => {
     const [client, line] = isChange(ask)
       ? [0, changeArgs(ask, now)]
-      : [clientOf(ask), written(batchOf([ask]).groups, now, now).args];
+      : [clientOf(ask), written(batchOf([ask]), now).args];
     return [alive === undefined ? '' : String(alive), String(client), String(line.length), ...line];
   });
   const results = (await redis.evalsha(sha1, KEYS.length, ...names, ...args)) as [number[], ...unknown[]][];

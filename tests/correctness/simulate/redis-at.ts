@@ -30,7 +30,7 @@ export class RedisAt implements Store {
   async decide(call: Call): Promise<Answer> {
     const now = this.clock.now();
     const batch = batchOf([call]);
-    const { keys, args } = written(batch.groups, now, now);
+    const { keys, args } = written(batch, now);
     this.#sha1 ??= this.redis.script('LOAD', SCRIPT);
     const sha1 = String(await this.#sha1);
     const answers = answersOf(batch, await this.redis.evalsha(sha1, keys.length, ...keys, ...args));

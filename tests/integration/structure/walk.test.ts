@@ -4,8 +4,8 @@ import { type Walk, walk } from './walk.js';
 // SLUICE_WALK=print npx jest tests/integration/structure/walk prints what runs.
 
 /** Today's numbers. Lower them with each change that shortens the walk. */
-const FILES = 22;
-const CALLS = 80;
+const FILES = 20;
+const CALLS = 79;
 
 let walked: Walk;
 beforeAll(async () => {

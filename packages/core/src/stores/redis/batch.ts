@@ -2,6 +2,7 @@ import { performance } from '#platform';
 import { type Call, type KeyCall, type Part, storageKey } from '../../call/call.js';
 import type { Departure, DepartureDeadline } from '../../call/deadlines.js';
 import type { PendingCall } from '../../call/pending-call.js';
+import { systemClock } from '../../clock.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
@@ -27,7 +28,7 @@ export class KeyGroup {
 
 /** Calls that are sent together, in the fewest groups that keep the order of calls with a key in common. Other calls need no order. */
 export class Batch implements Departure {
-  readonly began = performance.now();
+  readonly began: number;
   sent = false;
   hasEnded = false;
   deadline: DepartureDeadline | undefined = undefined;
@@ -37,25 +38,32 @@ export class Batch implements Departure {
   /** The last group of each key, by prefix and key; undefined while there is one group, of one key. */
   #last: Map<string, Map<string, KeyGroup>> | undefined = undefined;
 
+  #localTime: number | undefined = undefined;
   #open = 0;
   #first: PendingCall | undefined = undefined;
 
   /**
-   * @param localTime µs of this process's clock
    * @param node the cluster node of all keys, which may be in several slots
    * @param whole the batch whose calls these are, if they are sent again
    */
   constructor(
-    readonly localTime: number,
     readonly node?: string,
     readonly whole?: Batch,
-  ) {}
+  ) {
+    this.began = whole?.began ?? performance.now();
+  }
+
+  /** Read for denials and calendars only: a second clock takes as long to read as a call to add. */
+  get localTime(): number {
+    this.#localTime ??= systemClock.now() - Math.ceil((performance.now() - this.began) * 1000);
+    return this.#localTime;
+  }
 
   /** Splits it into batches of these groups. It ends when all of them have ended. */
   apart(parts: readonly (readonly KeyGroup[])[]): readonly Batch[] {
     this.#open = parts.length;
     return parts.map((groups) => {
-      const one = new Batch(this.localTime, undefined, this);
+      const one = new Batch(undefined, this);
       for (const { calls } of groups) for (const call of calls) one.add(call);
       one.hasEnded = true; // some of its calls may have
       return one;

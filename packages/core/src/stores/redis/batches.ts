@@ -1,7 +1,6 @@
 import { performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
-import type { Clock } from '../../clock.js';
 import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
 import { Batch, type KeyGroup } from './batch.js';
@@ -32,7 +31,6 @@ interface BatchSender {
 export class Batches {
   /** For a cluster: the node of a call's key, `host:port`. If it is '', only calls of one slot are sent together. */
   nodeOf: ((call: PendingCall) => string) | undefined;
-  readonly #clock: Clock;
   readonly #sender: BatchSender;
   #gathering: Batch | undefined;
   /**
@@ -49,8 +47,7 @@ export class Batches {
   #underWay = 0;
   #idleSince = 0;
 
-  constructor(clock: Clock, sender: BatchSender) {
-    this.#clock = clock;
+  constructor(sender: BatchSender) {
     this.#sender = sender;
   }
 
@@ -61,7 +58,7 @@ export class Batches {
     const place = node === undefined ? '' : node === '' ? tagOf(storageKey(call)) : ` ${node}`;
     let batch = place === '' ? this.#gathering : this.#placed?.get(place);
     if (batch === undefined) {
-      batch = new Batch(this.#clock.now(), node || undefined);
+      batch = new Batch(node || undefined);
       if (place === '') this.#gathering = batch;
       else this.#placed = (this.#placed ?? new Map()).set(place, batch);
     }

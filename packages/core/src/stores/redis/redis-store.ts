@@ -22,9 +22,8 @@ import { Batches } from './batches.js';
 import { inTime, type RunKey, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
-import { Numbers } from './numbers.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
-import { rateAnswer } from './reply.js';
+import { Numbers, rateAnswer } from './reply.js';
 import { Sender } from './sender.js';
 import { Session } from './session.js';
 import { ReleaseSubscriber } from './subscriber.js';
@@ -61,7 +60,7 @@ export class RedisStore implements Store {
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
-    const batches = new Batches(this.clock, this.#sender);
+    const batches = new Batches(this.#sender);
     this.send = batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
     const run: RunKey = (script, key, args) =>
@@ -111,7 +110,7 @@ export class RedisStore implements Store {
 
   /** @internal Decides calls, in order, in one script call. In a cluster their keys must share a slot. `now` replaces the server's clock. */
   decideAll(calls: readonly Call[], now?: number): Promise<Answer[]> {
-    const batch = new Batch(this.clock.now());
+    const batch = new Batch();
     const answers = calls.map((call) => {
       const pending = PendingCall.of(call);
       batch.add(pending);

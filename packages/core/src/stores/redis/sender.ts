@@ -7,8 +7,7 @@ import type { Batch, KeyGroup } from './batch.js';
 import { bySlot } from './batches.js';
 import { inOneWrite, isReady, type RedisClient, runScript, type Write } from './client.js';
 import { warnOfDeclaredKeys } from './client-settings.js';
-import { Numbers } from './numbers.js';
-import { answerCalls } from './reply.js';
+import { answerCalls, Numbers } from './reply.js';
 import type { Session } from './session.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
@@ -57,7 +56,7 @@ export class Sender {
       batch.sent = true;
       if (batch.whole !== undefined) batch.whole.sent = true;
       message?.sent();
-      const call = written(batch.groups, batch.localTime, now, bytes);
+      const call = written(batch, now, bytes);
       return node === undefined ? call : undeclared(call, client?.options?.keyPrefix ?? '');
     };
     const replied =

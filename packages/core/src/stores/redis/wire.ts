@@ -8,16 +8,16 @@ import { decideScript } from '../../engine/decide.script.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import { sharedRateScript } from '../shared-rate.script.js';
-import { isSame, type KeyGroup } from './batch.js';
+import { type Batch, isSame, type KeyGroup } from './batch.js';
 import type { Written } from './client.js';
 
 /**
- * Groups as `decide.lua` reads them; its header says in which order.
- * @param now this process's clock, for calendars
+ * A batch as `decide.lua` reads it; its header says in which order.
  * @param at takes the place of the server's clock
  * @param packed whether the reply is one text
  */
-export function written(groups: readonly KeyGroup[], now: number, at?: number, packed = false): Written {
+export function written(batch: Batch, at?: number, packed = false): Written {
+  const { groups } = batch;
   const moment = at === undefined ? (packed ? 'packed' : '') : String(at);
   const first = groups[0]!;
   const call = first.first;
@@ -28,11 +28,11 @@ export function written(groups: readonly KeyGroup[], now: number, at?: number, p
     for (const { first: one } of groups) keys.push(storageKey(one));
     return {
       keys,
-      args: [moment, String(call.cost), String(first.calls.length), ...textOf(rule, at ?? now)],
+      args: [moment, String(call.cost), String(first.calls.length), ...textOf(rule, batch, at)],
     };
   }
   for (const group of groups) keys.push(...group.keys);
-  const rules = new Rules(at ?? now);
+  const rules = new Rules(batch, at);
   const args = writeGroups(groups, rules);
   return { keys, args: [moment, '', ...rules.text, ...args] };
 }
@@ -115,12 +115,14 @@ function writeCalls(
 
 /** The rules of a script call. Each is sent once. */
 class Rules {
-  readonly #now: number;
+  readonly #batch: Batch;
+  readonly #at: number | undefined;
   readonly #places = new Map<Rule | string, string>();
   readonly #text: string[] = [];
 
-  constructor(now: number) {
-    this.#now = now;
+  constructor(batch: Batch, at: number | undefined) {
+    this.#batch = batch;
+    this.#at = at;
   }
 
   get text(): readonly string[] {
@@ -135,7 +137,7 @@ class Rules {
     const place = String(this.#places.size + 1);
     this.#places.set(shared === undefined ? rule : tag, place);
     if (shared === undefined) {
-      const [, ...parameters] = textOf(rule, this.#now);
+      const [, ...parameters] = textOf(rule, this.#batch, this.#at);
       const { escalation = [] } = rule;
       const size = String(parameters.length + escalation.length);
       const kind = escalation.length === 0 ? tag : `${tag}^${escalation.length}`;
@@ -147,9 +149,9 @@ class Rules {
   }
 }
 
-/** The tag of its algorithm, and each parameter. */
-function textOf(rule: Rule, now: number): readonly string[] {
-  const of = rule.parametersAt?.(now) ?? rule.parameters;
+/** The tag of its algorithm, and each parameter: of a calendar those of this moment. */
+function textOf(rule: Rule, batch: Batch, at: number | undefined): readonly string[] {
+  const of = rule.parametersAt?.(at ?? batch.localTime) ?? rule.parameters;
   if (rule.text?.of !== of) rule.text = { of, args: [rule.algorithm.tag, ...of.map(String)] };
   return rule.text.args;
 }

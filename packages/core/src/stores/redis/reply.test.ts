@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { redisUrl } from '../../../../../tests/support/redis-url.js';
 import { isStoreConfigurationError } from '../../errors.js';
-import { unpacked } from './numbers.js';
+import { unpacked } from './reply.js';
 
 let redis: Redis;
 beforeAll(() => {
