@@ -84,7 +84,8 @@ export class Pipeline implements Decider, CallOwner {
   dispatch<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T> {
     const prefetches = call.several !== undefined || call.limit.prefetch !== undefined;
     const cache = this.#denyCache;
-    let denial = prefetches || cache.isEmpty ? undefined : cache.find(call);
+    const isHere = prefetches && this.#prefetch.mayAnswer(call);
+    let denial = isHere || cache.isEmpty ? undefined : cache.find(call);
     if (denial !== undefined && cache.isFresh(denial)) {
       const answer = cache.answer(denial);
       const atOnce = mayAnswerNow();
@@ -93,10 +94,8 @@ export class Pipeline implements Decider, CallOwner {
     }
     const pending = PendingCall.of(call);
     const result = pending.begin(finisher, this);
-    if (prefetches) {
-      if (this.#prefetch.handles(pending)) return result;
-      denial = cache.find(pending);
-    }
+    if (prefetches && this.#prefetch.handles(pending)) return result;
+    if (isHere) denial = cache.find(pending);
     if (denial === undefined) this.#enter(pending);
     else this.#hold(pending, denial, result);
     return result;
@@ -182,6 +181,7 @@ export class Pipeline implements Decider, CallOwner {
     if (operation !== 'consume') this.#context.invalidations.add(call);
     else if (!answer.allowed && !call.traced)
       this.#denyCache.remember(call, answer, call.departure?.localTime ?? 0);
+    if (call.limit.prefetch !== undefined) this.#prefetch.learn(call, answer);
     const waiting = renews && this.#denyCache.renewed(call);
     call.resolve(answer);
     if (waiting !== undefined) for (const one of waiting) this.#resume(one, answer);

@@ -1,5 +1,5 @@
 import { shiftAnswer } from '../../call/answers.js';
-import { type Answer, type AnswerSource, type Call, type Part, storageKey } from '../../call/call.js';
+import type { Answer, AnswerSource, Call, Part } from '../../call/call.js';
 import type { CallDeadline } from '../../call/deadlines.js';
 import type { Prefetched } from '../../call/limit.js';
 import type { Clock } from '../../clock.js';
@@ -58,6 +58,11 @@ export class PermitPool {
     if (this.#coming < cost) return false;
     this.#coming -= cost;
     return true;
+  }
+
+  /** Are permits here, or on their way? */
+  get holds(): boolean {
+    return this.#block !== undefined || this.taking !== undefined;
   }
 
   /** Usable permits at `now`. An expired block is given back. */
@@ -131,6 +136,7 @@ export class PermitPool {
     this.#remaining = remaining;
     this.#life = allowed ? life : 0;
     if (override !== undefined) this.#size = 0;
+    else if (!allowed) this.#size >>= 1;
   }
 
   /** Whether the next block may prefetch permits. */
@@ -156,28 +162,35 @@ export const refundOf = (part: Part, { parts }: Answer): Call => ({
 
 /** Keys with a pool at once. */
 const MOST = 10_000;
+/** With more pools than this, a key that is used once gets none; keys remembered for that, twice. */
+const FEW = 1_000;
+/** Pools that make room at once: to find the oldest entry, V8 passes over all places of entries deleted before. */
+const EVICTED = 20;
 /** Busy pools that an eviction may skip: keys used once must not evict pools in use. */
 const KEPT = 8;
 /** Shortest time between two sweeps, µs. */
 const SWEEP = 100_000;
 
-/** The prefetched permits of one limit, by storage key. */
+/** The prefetched permits of one limit, by key. */
 export class PermitPools implements Prefetched {
   readonly #pools = new Map<string, PermitPool>();
+  /** Keys without a pool that were used lately: the latest, and those before. */
+  #seen = new Set<string>();
+  #seenBefore = new Set<string>();
   readonly #closing = new AbortController();
   #sweeping = false;
 
   constructor(readonly limits: PrefetchLimits) {}
 
-  find(part: Part): PermitPool | undefined {
-    return this.#pools.get(storageKey(part));
+  find({ key }: Part): PermitPool | undefined {
+    return this.#pools.get(key);
   }
 
-  /** `undefined` once closed. */
-  of(part: Part, upstream: Upstream): PermitPool | undefined {
-    const key = storageKey(part);
+  /** `undefined` once closed, and for a new key among many: it gets a pool if it is soon used again. */
+  of({ key }: Part, upstream: Upstream): PermitPool | undefined {
     let pool = this.#pools.get(key);
     if (pool !== undefined || this.#closing.signal.aborted) return pool;
+    if (this.#pools.size >= FEW && !this.#wasSeen(key)) return undefined;
     if (this.#pools.size >= MOST) this.#makeRoom();
     pool = new PermitPool(this.limits, upstream);
     this.#pools.set(key, pool);
@@ -185,16 +198,29 @@ export class PermitPools implements Prefetched {
     return pool;
   }
 
+  #wasSeen(key: string): boolean {
+    if (this.#seen.has(key) || this.#seenBefore.has(key)) return true;
+    if (this.#seen.size >= FEW) {
+      this.#seenBefore = this.#seen;
+      this.#seen = new Set();
+    }
+    this.#seen.add(key);
+    return false;
+  }
+
+  /** Evicts a few of the oldest pools, but only one of the busy ones. */
   #makeRoom(): void {
-    let kept = 0;
+    let [evicted, kept] = [0, 0];
     for (const [key, pool] of this.#pools) {
       this.#pools.delete(key);
-      if (kept === KEPT || !pool.isBusy) {
-        void pool.empty();
-        return;
+      if (pool.isBusy && kept < KEPT) {
+        this.#pools.set(key, pool);
+        kept += 1;
+        continue;
       }
-      this.#pools.set(key, pool);
-      kept += 1;
+      if (pool.holds) void pool.empty();
+      evicted += 1;
+      if (pool.isBusy || evicted === EVICTED) return;
     }
   }
 

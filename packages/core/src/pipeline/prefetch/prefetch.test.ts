@@ -336,6 +336,26 @@ test('many keys used once do not evict a block', async () => {
   expect(await withOperations(() => one.consume('k'))).toMatchObject([{ source: 'prefetch' }, []]);
 });
 
+test('beyond a thousand keys, a new key prefetches from its third call on', async () => {
+  const { one, calls } = setup();
+  for (let i = 0; i < 1_000; i += 1) await one.consume(i);
+  calls.length = 0;
+  await consumeTimes(one, 5, 'new');
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 1, 2, 3]);
+});
+
+test('a denial is answered from memory until it ends, and the key prefetches less afterwards', async () => {
+  const { one, calls, clock } = setup();
+  await consumeTimes(one, 101);
+  calls.length = 0;
+  const denied = await consumeTimes(one, 20);
+  expect(denied.map(({ source }) => source)).toEqual(Array(20).fill('deny-cache'));
+  expect(calls).toEqual([]);
+  await clock.advance('10s');
+  await consumeTimes(one, 3);
+  expect(calls.map(({ parts }) => parts[0]!.cost)).toEqual([1, 2]);
+});
+
 test("busy keys beyond the bound evict each other's blocks, which are refunded", async () => {
   const { one, calls } = setup();
   const refunds = () => calls.filter(({ operation }) => operation === 'refund').length;

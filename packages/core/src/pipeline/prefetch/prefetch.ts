@@ -25,6 +25,11 @@ export class Prefetch {
     this.#source = { name: 'prefetch', decider: upstream };
   }
 
+  /** May permits that are here, or on their way, answer the call? Then no cached denial does. */
+  mayAnswer(call: KeyCall): boolean {
+    return call.several !== undefined || poolOf(call)?.holds === true;
+  }
+
   /** @returns whether it answers the call. Otherwise the call needs the store */
   handles(call: PendingCall): boolean {
     const { operation } = call;
@@ -32,8 +37,9 @@ export class Prefetch {
     const upstream = this.#upstream;
     if (operation === 'consume' && call.several === undefined && !call.traced) {
       const pool = call.cost === 0 ? undefined : poolsOf(call)?.of(call, upstream);
-      if (pool === undefined) return false;
-      call.follow(this.#consume(pool, call));
+      const answer = pool && this.#consume(pool, call);
+      if (answer === undefined) return false;
+      call.follow(answer);
       return true;
     }
     const pools = call.parts.flatMap((part) => poolOf(part) ?? []);
@@ -43,7 +49,14 @@ export class Prefetch {
     return true;
   }
 
-  #consume(pool: PermitPool, call: KeyCall): MaybePromise<Answer> {
+  /** The store has answered a call: the next block of its key depends on it. */
+  learn(call: KeyCall, answer: Answer): void {
+    if (call.operation !== 'consume' || call.several !== undefined || answer.source !== undefined) return;
+    poolOf(call)?.learn(answer, lifeOf(call, answer));
+  }
+
+  /** Undefined for a call that needs a permit and no block. */
+  #consume(pool: PermitPool, call: KeyCall): MaybePromise<Answer> | undefined {
     const now = this.#upstream.clock.now();
     const here = pool.take(call.cost, now, this.#source);
     if (here !== undefined) return here;
@@ -56,7 +69,7 @@ export class Prefetch {
       );
     }
     const extra = pool.next(now);
-    if (extra === 0 && pool.usable(now) === 0) return this.#takeAlone(pool, call);
+    if (extra === 0 && !pool.holds) return undefined;
     return this.#staged((deadline) => this.#takeBlock(pool, call, extra, deadline));
   }
 
@@ -82,19 +95,12 @@ export class Prefetch {
     }
     if (!answer.allowed) {
       if (back !== undefined) await deadline.until(back);
-      return this.#takeAlone(pool, call, deadline);
+      return upstream.request(call, deadline);
     }
     const life = lifeOf(call, answer);
-    pool.learn(answer, life);
     if (extra > 0) pool.put({ part: taken, answer, sentAt, until: sentAt + life, left: extra });
     const [first] = answer.parts;
     return { ...answer, parts: [{ ...first!, remaining: first!.remaining + extra }] };
-  }
-
-  async #takeAlone(pool: PermitPool, call: KeyCall, deadline?: CallDeadline): Promise<Answer> {
-    const answer = await this.#upstream.request(call, deadline);
-    if (!isDegraded(answer)) pool.learn(answer, lifeOf(call, answer));
-    return answer;
   }
 
   async #takeBesideBlock(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
