@@ -111,3 +111,8 @@ export { escalatedAt } from './engine/escalation.js';
 export { KeyState } from './engine/key-state.js';
 export { deciderOf } from './limiter/decider-of.js';
 export { debugOf } from './limiter/decision-record.js';
+
+// Stores over a database keep the same entries as Redis, and decide on them in this process.
+
+export { EntryStore, type EntryStoreOptions } from './stores/entries/entry-store.js';
+export type { EntryTable, KeptEntry, OpenKeys } from './stores/entries/entry-table.js';

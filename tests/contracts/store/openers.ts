@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type ManualClock,
   memoryStore,
@@ -5,6 +8,7 @@ import {
   redisStore,
   type Store,
 } from '../../../packages/core/src/index.js';
+import { SqliteStore } from '../../../packages/sqlite/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { redisUrl } from '../../support/redis-url.js';
@@ -65,3 +69,16 @@ export function redisByIoredis(name: string, connect: () => RedisClient & { disc
     };
   });
 }
+
+let files = 0;
+const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'));
+
+/** Each store has a connection of its own to the file, as in another process. */
+export const sqlite: StoreKind = {
+  name: 'sqlite',
+  open: (clock) => {
+    files += 1;
+    return new SqliteStore({ file: join(folder, `${files}.db`), clock });
+  },
+  another: (store, clock) => new SqliteStore({ file: (store as SqliteStore).file, clock }),
+};

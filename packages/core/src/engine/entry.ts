@@ -123,9 +123,36 @@ function opened(raw: Buffer, rateVersion: number | undefined): Entry {
   } satisfies Envelope;
 }
 
+/** What a store keeps of an entry: the twin of `entry_of` in entry.lua. */
+export function encodeEntry(entry: Entry): Buffer {
+  if (!isEnvelope(entry)) return packed(entry);
+  const { state = [], queue, hasGaps, seen, blockedUntil, overrideUntil, override, rateVersion } = entry;
+  const end = queue.length > 0 ? entry.queueEndState! : [];
+  const sizes = [state, end, queue].map(({ length }) => 8 * length);
+  const head = [...sizes, hasGaps ? 1 : 0, seen, blockedUntil, overrideUntil];
+  const policyState = entry.policyState ?? [];
+  const bytes =
+    override.length === 0
+      ? [Buffer.of(ENVELOPE), packed([...head, ...state, ...end, ...queue])]
+      : [
+          Buffer.of(OVERRIDDEN),
+          packed([...head, 8 * policyState.length, ...state, ...end, ...queue, ...policyState, ...override]),
+        ];
+  if (rateVersion !== undefined) bytes.unshift(Buffer.of(SHARED), packed([rateVersion]));
+  return Buffer.concat(bytes);
+}
+
+export function packed(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 * numbers.length);
+  numbers.forEach((one, i) => {
+    bytes.writeDoubleBE(one, 8 * i);
+  });
+  return bytes;
+}
+
 const unlessEmpty = (state: State): State | undefined => (state.length === 0 ? undefined : state);
 
-function numbersOf(bytes: Buffer): number[] {
+export function numbersOf(bytes: Buffer): number[] {
   if (bytes.length % 8 !== 0) throw foreign();
   const numbers = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleBE(i * 8));
   if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0)) throw foreign();

@@ -1,0 +1,67 @@
+import { StoreConfigurationError } from '@sluice/core';
+
+/** What we need of a database: all drivers have it. */
+export interface Database {
+  exec(sql: string): unknown;
+  prepare(sql: string): Statement;
+  close(): unknown;
+}
+
+export interface Statement {
+  get(...values: readonly unknown[]): unknown;
+  run(...values: readonly unknown[]): unknown;
+}
+
+/** A module that opens SQLite files. */
+export type DriverName = 'better-sqlite3' | 'libsql' | 'bun:sqlite' | 'node:sqlite';
+
+/** Opens a file. */
+export type OpenFile = (file: string) => Database;
+
+interface Driver {
+  readonly name: DriverName;
+  load(): Promise<OpenFile>;
+}
+
+type Constructor = new (file: string, options?: object) => Database;
+
+/** In this order the first one that the program has is taken: `node:sqlite` prints a warning in some versions of Node.js. */
+const DRIVERS: readonly Driver[] = [
+  classOf('bun:sqlite', 'Database'),
+  classOf('better-sqlite3', 'default'),
+  classOf('libsql', 'default'),
+  classOf('node:sqlite', 'DatabaseSync'),
+];
+
+export const DRIVER_NAMES: readonly DriverName[] = DRIVERS.map(({ name }) => name);
+
+function classOf(name: DriverName, member: string): Driver {
+  const load = async (): Promise<OpenFile> => {
+    const loaded: Record<string, Constructor> = await import(name);
+    return (file) => new loaded[member]!(file);
+  };
+  return { name, load };
+}
+
+/**
+ * @param wanted a driver; undefined takes the first that can be loaded
+ * @throws StoreConfigurationError that names what to install
+ */
+export async function loadDriver(
+  wanted: DriverName | undefined,
+): Promise<{ readonly name: DriverName; readonly open: OpenFile }> {
+  const causes: unknown[] = [];
+  for (const { name, load } of DRIVERS) {
+    if (wanted !== undefined && name !== wanted) continue;
+    try {
+      return { name, open: await load() };
+    } catch (error) {
+      causes.push(error);
+    }
+  }
+  const missing = wanted === undefined ? 'there is no driver for SQLite' : `${wanted} cannot be loaded`;
+  throw new StoreConfigurationError(
+    `sqlite store: ${missing}: install better-sqlite3 or libsql, or use Node.js 22.13 or newer, which has node:sqlite`,
+    { cause: new AggregateError(causes, 'no driver could be loaded') },
+  );
+}

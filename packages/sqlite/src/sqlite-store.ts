@@ -1,0 +1,50 @@
+import { type Clock, systemClock } from '@sluice/core';
+import { checkOptions, describe, EntryStore } from '@sluice/core/internal';
+import { DRIVER_NAMES, type DriverName } from './drivers.js';
+import { SqliteTable } from './sqlite-table.js';
+
+export interface SqliteStoreOptions {
+  /** The file, which this store makes. It is for this store alone. */
+  readonly file: string;
+  /** Default: the first of `bun:sqlite`, `better-sqlite3`, `libsql`, `node:sqlite` that can be loaded. */
+  readonly driver?: DriverName | undefined;
+  /** For tests: a `ManualClock`. Default: the machine's time. */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Keeps state in a file: all processes of this machine that open it count together, without a server. What is written survives the end of
+ * the process; a power cut may take the last moments.
+ * @throws TypeError, RangeError for an invalid option
+ */
+export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
+  return new SqliteStore(typeof options === 'string' ? { file: options } : options);
+}
+
+/** The store that `sqliteStore` returns. */
+export class SqliteStore extends EntryStore {
+  readonly file: string;
+  readonly #table: SqliteTable;
+
+  constructor(options: SqliteStoreOptions) {
+    checkOptions('sqliteStore', options, ['file', 'driver', 'clock']);
+    const { file, driver, clock } = options;
+    if (typeof file !== 'string' || file === '' || file.startsWith(':memory:') || file.startsWith('file:'))
+      throw new TypeError(
+        `sqliteStore: file must be the path of a file, such as 'limits.db', not ${describe(file)}. To count in this process alone, use memoryStore()`,
+      );
+    if (driver !== undefined && !DRIVER_NAMES.includes(driver))
+      throw new RangeError(
+        `sqliteStore: driver must be one of ${DRIVER_NAMES.join(', ')}, not ${describe(driver)}`,
+      );
+    const table = new SqliteTable(file, clock ?? { now: () => Date.now() * 1_000 }, driver);
+    super({ name: 'sqlite', address: file, clock: clock ?? systemClock, table, loading: table.loading });
+    this.file = file;
+    this.#table = table;
+  }
+
+  /** The module that opens the file; undefined until it is loaded. */
+  get driver(): DriverName | undefined {
+    return this.#table.driver;
+  }
+}

@@ -1,0 +1,235 @@
+import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
+import type { EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
+import { type Database, type DriverName, loadDriver, type Statement } from './drivers.js';
+import { classified, isBusy } from './errors.js';
+
+/** `PRAGMA application_id` of our files: 'Slce'. */
+const APPLICATION = 0x536c6365;
+const SET_UP = `
+  CREATE TABLE IF NOT EXISTS sluice (key TEXT PRIMARY KEY, entry BLOB NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION};
+`;
+/** ms: the pauses between tries while another process has the file; the last is repeated. Each gets shorter by up to half, by chance. */
+const PAUSES = [0, 1, 2, 4];
+/** ms that a call without a promise may block the process for the file. */
+const BLOCKS = 5;
+/** ms between two looks whether another process has written. */
+const LOOK = 5;
+/** Entries that one sweep removes. */
+const SWEPT = 1_000;
+
+interface Statements {
+  readonly begin: Statement;
+  readonly commit: Statement;
+  readonly rollback: Statement;
+  readonly read: Statement;
+  readonly write: Statement;
+  readonly remove: Statement;
+  readonly sweep: Statement;
+  readonly version: Statement;
+}
+
+/** The entries of a file. All processes that open it decide together: `BEGIN IMMEDIATE` lets one at a time. */
+export class SqliteTable implements EntryTable {
+  readonly loading: Promise<void>;
+  #driver: { readonly name: DriverName; readonly open: (file: string) => Database } | undefined;
+  #database: Database | undefined;
+  #statements: Statements | undefined;
+  #closed = false;
+
+  constructor(
+    readonly file: string,
+    readonly clock: Pick<Clock, 'now'>,
+    driver: DriverName | undefined,
+  ) {
+    this.loading = loadDriver(driver).then((loaded) => {
+      this.#driver = loaded;
+    });
+    this.loading.catch(() => {}); // each call rejects with it
+  }
+
+  /** The driver's name; undefined until it is loaded. */
+  get driver(): DriverName | undefined {
+    return this.#driver?.name;
+  }
+
+  async connect(): Promise<void> {
+    await this.loading;
+    (await this.#begun()).rollback.run();
+  }
+
+  open(keys: readonly string[], waits: boolean): MaybePromise<OpenKeys> {
+    const until = performance.now() + BLOCKS;
+    for (;;) {
+      try {
+        return this.#opened(this.#begin(), keys);
+      } catch (error) {
+        if (!isBusy(error)) throw classified(error, this.file);
+        if (waits) return this.#begun().then((statements) => this.#opened(statements, keys));
+        if (performance.now() > until) throw this.#inUse(error);
+      }
+    }
+  }
+
+  #inUse(cause: unknown): StoreUnavailableError {
+    return new StoreUnavailableError(
+      `sqlite store: ${this.file} is in use by another process for more than ${BLOCKS} ms: use consume, which waits without blocking`,
+      { reason: 'timeout', neverSent: true, cause },
+    );
+  }
+
+  #opened(statements: Statements, keys: readonly string[]): OpenKeys {
+    const { read, write, remove, commit, rollback } = statements;
+    const guarded = <T>(work: () => T): T => {
+      try {
+        return work();
+      } catch (error) {
+        this.#rollBack(rollback);
+        throw classified(error, this.file);
+      }
+    };
+    const entries = new Map<string, KeptEntry>();
+    guarded(() => {
+      for (const key of keys) {
+        const row = read.get(key) as { entry: Uint8Array; expires: number } | undefined;
+        if (row) entries.set(key, { key, entry: bufferOf(row.entry), expires: row.expires });
+      }
+    });
+    return {
+      now: this.clock.now(),
+      entries,
+      keep: (changed) =>
+        guarded(() => {
+          for (const { key, entry, expires } of changed) {
+            if (entry === undefined) remove.run(key);
+            else write.run(key, entry, expires);
+          }
+          commit.run();
+          return 'kept';
+        }),
+      drop: () => guarded(() => void rollback.run()),
+    };
+  }
+
+  /** Some errors have ended the transaction already. */
+  #rollBack(rollback: Statement): void {
+    try {
+      rollback.run();
+    } catch {}
+  }
+
+  /** Waits for the file without blocking the process. */
+  async #begun(): Promise<Statements> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return this.#begin();
+      } catch (error) {
+        if (!isBusy(error)) throw classified(error, this.file);
+      }
+      const pause = PAUSES[Math.min(tries, PAUSES.length - 1)]!;
+      await new Promise((resolve) => setTimeout(resolve, pause * (1 - Math.random() / 2)));
+    }
+  }
+
+  #begin(): Statements {
+    if (this.#closed)
+      throw new StoreUnavailableError('sqlite store: it was closed', { reason: 'closed', neverSent: true });
+    this.#statements ??= this.#setUp();
+    this.#statements.begin.run();
+    return this.#statements;
+  }
+
+  #setUp(): Statements {
+    if (this.#driver === undefined)
+      throw new StoreUnavailableError(
+        'sqlite store: its driver is not loaded yet: await store.connect() first',
+        { neverSent: true },
+      );
+    this.#database ??= this.#driver.open(this.file);
+    const database = this.#database;
+    database.exec('PRAGMA busy_timeout = 0');
+    this.#checkOurs(database);
+    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as Row;
+    if (mode !== 'wal')
+      throw new StoreConfigurationError(
+        `sqlite store: ${this.file} cannot be shared by processes (journal mode ${mode}): use a file on a disk of this machine`,
+      );
+    database.exec('PRAGMA synchronous = NORMAL');
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      database.exec(SET_UP);
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+    const of = (sql: string) => database.prepare(sql);
+    return {
+      begin: of('BEGIN IMMEDIATE'),
+      commit: of('COMMIT'),
+      rollback: of('ROLLBACK'),
+      read: of('SELECT entry, expires FROM sluice WHERE key = ?'),
+      write: of(
+        'INSERT INTO sluice VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry, expires = excluded.expires',
+      ),
+      remove: of('DELETE FROM sluice WHERE key = ?'),
+      sweep: of(
+        'DELETE FROM sluice WHERE key IN (SELECT key FROM sluice WHERE expires <= ? LIMIT ?) RETURNING key',
+      ),
+      version: of('PRAGMA data_version'),
+    };
+  }
+
+  /** @throws StoreConfigurationError for a file of another program */
+  #checkOurs(database: Database): void {
+    const { application_id: application } = database.prepare('PRAGMA application_id').get() as Row;
+    if (application === APPLICATION) return;
+    const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as Row;
+    if (application !== 0 || tables !== 0)
+      throw new StoreConfigurationError(
+        `sqlite store: ${this.file} belongs to another program: give sqliteStore a file of its own`,
+      );
+  }
+
+  watch(changed: () => void): () => void {
+    let seen = this.#version();
+    const timer = setInterval(() => {
+      const version = this.#version();
+      if (version !== seen) changed();
+      seen = version;
+    }, LOOK);
+    return () => clearInterval(timer);
+  }
+
+  /** Changes with each commit of another connection. Locks nothing. */
+  #version(): unknown {
+    try {
+      return (this.#statements?.version.get() as Row | undefined)?.data_version;
+    } catch {
+      return undefined; // waiting calls also poll
+    }
+  }
+
+  async sweep(): Promise<number> {
+    const { sweep, commit, rollback } = await this.#begun();
+    try {
+      const first = sweep.get(this.clock.now(), SWEPT);
+      commit.run();
+      return first === undefined ? 0 : SWEPT;
+    } catch (error) {
+      this.#rollBack(rollback);
+      throw classified(error, this.file);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#database?.close();
+    this.#database = undefined;
+    this.#statements = undefined;
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,4 @@
+import { storeContract } from './all.suite.js';
+import { sqlite } from './openers.js';
+
+storeContract(sqlite);
