@@ -3,7 +3,7 @@ import type { State } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import { PendingCall, THE_ANSWER } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
-import { type Entry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
+import { type Entry, encodeEntry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
 import { answerCalls, Numbers } from '../../../packages/core/src/stores/redis/reply.js';
@@ -96,39 +96,8 @@ function keptUntil(entry: Entry, tag: string | undefined): number {
   return Math.ceil(full / step) * step;
 }
 
-const doubles = (numbers: readonly number[]) => {
-  const buffer = Buffer.alloc(numbers.length * 8);
-  numbers.forEach((n, i) => {
-    buffer.writeDoubleBE(n, i * 8);
-  });
-  return buffer;
-};
-
-/** The stored bytes of an entry; see `decide.lua`. */
-export function packed(entry: Entry): string {
-  if (!isEnvelope(entry)) return doubles(entry).toString('hex');
-  const {
-    state = [],
-    queueEndState = [],
-    policyState = [],
-    queue,
-    hasGaps,
-    seen,
-    blockedUntil,
-    override,
-    overrideUntil,
-  } = entry;
-  const sizes = [state.length * 8, queueEndState.length * 8, queue.length * 8];
-  const header = doubles([...sizes, hasGaps ? 1 : 0, seen, blockedUntil, overrideUntil]);
-  if (override.length === 0) {
-    return Buffer.concat([Buffer.from('E'), header, ...[state, queueEndState, queue].map(doubles)]).toString(
-      'hex',
-    );
-  }
-  const size = doubles([policyState.length * 8]);
-  const lists = [state, queueEndState, queue, policyState, override].map(doubles);
-  return Buffer.concat([Buffer.from('O'), header, size, ...lists]).toString('hex');
-}
+/** The bytes of an entry, as tables of entries keep them: the same as in Redis. */
+export const packed = (entry: Entry): string => encodeEntry(entry).toString('hex');
 
 /** The bytes of a text in hexadecimal, in Lua. */
 export const HEX = `

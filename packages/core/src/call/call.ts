@@ -139,6 +139,8 @@ export interface Decider {
   decide(call: Call): MaybePromise<Answer>;
   /** Of a pipeline: sends the call, or answers it from a cache. */
   dispatch?<T>(call: KeyCall, finisher: Finisher<T>): MaybePromise<T>;
+  /** Of a pipeline to a store that can decide without waiting: the same without a promise. */
+  readonly dispatchNow?: (<T>(call: KeyCall, finisher: Finisher<T>) => T) | undefined;
   /** Of a pipeline: decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore?(call: Call, error: StoreUnavailableError): Answer;
   /** Wakes waiting calls: see `WakingFacet`. */

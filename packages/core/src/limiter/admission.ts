@@ -82,8 +82,9 @@ export class Admission implements Finisher<Decision> {
   /**
    * `consume` or `peek`. Returns at once, or throws, if the store needs no network.
    * @param shadow the caller will not enforce the decision
+   * @param now without a promise; only for a decider that can
    */
-  admit(call: KeyCall, shadow = false): MaybePromise<Decision> {
+  admit(call: KeyCall, shadow = false, now = false): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
     const heard =
       DECISION.hasSubscribers ||
@@ -94,29 +95,36 @@ export class Admission implements Finisher<Decision> {
       error.hasSubscribers;
     const admitted = shadow ? shadowCall(call) : call;
     const finisher = shadow ? this.#shadow : this;
-    return heard ? this.#publish(admitted, shadow, finisher) : this.#send(admitted, finisher);
+    return heard ? this.#publish(admitted, shadow, finisher, now) : this.#send(admitted, finisher, now);
   }
 
-  #publish(call: KeyCall, shadow: boolean, finisher: Finisher<Decision>): MaybePromise<Decision> {
+  #publish(
+    call: KeyCall,
+    shadow: boolean,
+    finisher: Finisher<Decision>,
+    now: boolean,
+  ): MaybePromise<Decision> {
     const traced = isTraced();
-    if (call.operation === 'peek' && !traced) return this.#send(call, finisher);
+    if (call.operation === 'peek' && !traced) return this.#send(call, finisher, now);
     const message = new DecideMessage(this, call, finisher, shadow);
-    return traced ? message.trace(() => this.#send(call, message)) : this.#send(call, message);
+    return traced ? message.trace(() => this.#send(call, message, now)) : this.#send(call, message, now);
   }
 
-  #send(call: KeyCall, finisher: Finisher<Decision>): MaybePromise<Decision> {
+  #send(call: KeyCall, finisher: Finisher<Decision>, now: boolean): MaybePromise<Decision> {
     if (call.several !== undefined) {
       const { operation, traced, parts } = call;
       const keys = mergeByKey(parts);
       if (keys !== parts) {
-        return this.#send(KeyCall.of({ operation, wait: 0, parts: keys, traced }), {
-          finish: (_, answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
-          failed: (_, error) => finisher.failed?.(call, error),
-        });
+        const merged = {
+          finish: (_: KeyCall, answer: Answer) => finisher.finish(call, splitByPart(parts, keys, answer)),
+          failed: (_: KeyCall, error: unknown) => finisher.failed?.(call, error),
+        };
+        return this.#send(KeyCall.of({ operation, wait: 0, parts: keys, traced }), merged, now);
       }
     }
     const { decider } = this;
     try {
+      if (now && decider.dispatchNow !== undefined) return decider.dispatchNow(call, finisher);
       if (decider.dispatch !== undefined) return decider.dispatch(call, finisher);
       const answer = decider.decide(call);
       return isPromise(answer) ? finishLater(call, answer, finisher) : finisher.finish(call, answer);

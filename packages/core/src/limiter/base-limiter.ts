@@ -70,12 +70,13 @@ export abstract class BaseLimiter<Key> {
   }
 
   /**
-   * `consume` without a promise, for a store in this process.
-   * @throws TypeError if the store is remote; all errors of `consume`
+   * `consume` without a promise, for a store in this process or in a file of this machine.
+   * @throws TypeError if the store answers over the network; all errors of `consume`
    */
   consumeSync(key: Key, options: DecisionOptions = NO_OPTIONS): Decision {
     const { decider } = this.#admission;
-    if (decider.dispatch === undefined) return this.#admit('consume', key, options) as Decision;
+    if (decider.dispatch === undefined || decider.dispatchNow !== undefined)
+      return this.#admit('consume', key, options, true) as Decision;
     throw new TypeError(
       `consumeSync: limiter '${this.name}' counts in a ${decider.name} store, which answers over the network: use consume`,
     );
@@ -157,12 +158,17 @@ export abstract class BaseLimiter<Key> {
   }
 
   /** Returns at once if the store needs no network. */
-  #admit(operation: 'consume' | 'peek', key: Key, options: DecisionOptions): MaybePromise<Decision> {
+  #admit(
+    operation: 'consume' | 'peek',
+    key: Key,
+    options: DecisionOptions,
+    now = false,
+  ): MaybePromise<Decision> {
     const calls = this.#calls;
-    if (options === NO_OPTIONS) return this.#admission.admit(calls.call(operation, key, 1));
+    if (options === NO_OPTIONS) return this.#admission.admit(calls.call(operation, key, 1), false, now);
     const costs = costOption(operation, options, calls.names, DECISION_OPTIONS);
     const call = calls.call(operation, key, costs, flag(operation, options, 'debug'));
-    return this.#admission.admit(call, flag(operation, options, 'shadow'));
+    return this.#admission.admit(call, flag(operation, options, 'shadow'), now);
   }
 
   /** @internal `consume` that returns at once if the store needs no network. */

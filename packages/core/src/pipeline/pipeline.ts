@@ -41,6 +41,7 @@ export class Pipeline implements Decider, CallOwner {
   readonly name: string;
   readonly clock: Clock;
   readonly listen: Decider['listen'];
+  readonly dispatchNow: Decider['dispatchNow'];
   readonly #context: StoreContext;
   readonly #prefetch: Prefetch;
   readonly #denyCache: DenyCache;
@@ -55,6 +56,7 @@ export class Pipeline implements Decider, CallOwner {
     this.name = store.name;
     this.clock = store.clock;
     this.listen = store.listen && ((key, granted) => this.#listen(key, granted));
+    this.dispatchNow = store.decideNow && ((call, finisher) => finisher.finish(call, this.#decideNow(call)));
     this.#context = contextOf(store, makeLocal);
     this.#prefetch = new Prefetch(this);
     this.#denyCache = new DenyCache(denyCache, this.#context.invalidations, {
@@ -99,6 +101,31 @@ export class Pipeline implements Decider, CallOwner {
     if (denial === undefined) this.#enter(pending);
     else this.#hold(pending, denial, result);
     return result;
+  }
+
+  #decideNow(call: KeyCall): Answer {
+    const here = call.limit.prefetch && this.#prefetch.takeNow(call);
+    if (here !== undefined) return here;
+    const cache = this.#denyCache;
+    const denial = cache.isEmpty ? undefined : cache.find(call);
+    if (denial !== undefined && cache.isFresh(denial)) return cache.answer(denial);
+    const node = this.#context.nodeAt(storageKey(call));
+    const out = node?.circuit.error;
+    if (out !== undefined) return this.decideWithoutStore(call, hasFallback(call) ? out : whileOpen(out));
+    const ticket = node?.circuit.enter() ?? 0;
+    const sentAt = this.clock.now();
+    let answer: Answer;
+    try {
+      answer = this.store.decideNow!(call);
+    } catch (error) {
+      if (node !== undefined)
+        this.#context.failed(node, ticket, error, storageKey(call), () => this.#peek(call.parts));
+      if (!isStoreUnavailableError(error)) throw error;
+      return this.decideWithoutStore(call, error);
+    }
+    node?.succeeded(ticket);
+    if (!answer.allowed && !call.traced) cache.remember(call, answer, sentAt);
+    return answer;
   }
 
   /** Decides without prefetched permits. @param deadline of a call that may need several requests */

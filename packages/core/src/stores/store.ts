@@ -57,6 +57,8 @@ export interface RemoteFacet {
   readonly firstConnectionUntil: number | undefined;
   /** Instead of `decide`, for a store that sends the calls of one turn together. Ends the call with `answered` or `failed`. */
   send(call: PendingCall): Departure;
+  /** Decides a call now, for `consumeSync`. @throws as `decide` does */
+  decideNow?(call: Call): Answer;
   /** Sets how long calls wait, ms, so that the store closes a silent connection neither too early nor too late. */
   expect(deadline: number): void;
   /**

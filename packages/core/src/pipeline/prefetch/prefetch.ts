@@ -30,6 +30,12 @@ export class Prefetch {
     return call.several !== undefined || poolOf(call)?.holds === true;
   }
 
+  /** The answer by permits that are here, without waiting for others. */
+  takeNow(call: KeyCall): Answer | undefined {
+    if (call.several !== undefined || call.traced || call.cost === 0) return undefined;
+    return poolOf(call)?.take(call.cost, this.#upstream.clock.now(), this.#source);
+  }
+
   /** @returns whether it answers the call. Otherwise the call needs the store */
   handles(call: PendingCall): boolean {
     const { operation } = call;
