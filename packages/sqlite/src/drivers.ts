@@ -1,6 +1,6 @@
 import { StoreConfigurationError } from '@sluice/core';
 
-/** What we need of a database: all drivers have it. */
+/** What a store needs of an open database: those of all four drivers have it. */
 export interface Database {
   exec(sql: string): unknown;
   prepare(sql: string): Statement;
@@ -8,7 +8,8 @@ export interface Database {
 }
 
 export interface Statement {
-  get(...values: readonly unknown[]): unknown;
+  /** All rows, because libsql's `get` leaves the statement open, and so the process in the past. */
+  all(...values: readonly unknown[]): unknown[];
   run(...values: readonly unknown[]): unknown;
 }
 
@@ -33,8 +34,6 @@ const DRIVERS: readonly Driver[] = [
   classOf('node:sqlite', 'DatabaseSync'),
 ];
 
-export const DRIVER_NAMES: readonly DriverName[] = DRIVERS.map(({ name }) => name);
-
 function classOf(name: DriverName, member: string): Driver {
   const load = async (): Promise<OpenFile> => {
     const loaded: Record<string, Constructor> = await import(name);
@@ -44,24 +43,21 @@ function classOf(name: DriverName, member: string): Driver {
 }
 
 /**
- * @param wanted a driver; undefined takes the first that can be loaded
+ * Loads the first driver that the program has.
  * @throws StoreConfigurationError that names what to install
  */
-export async function loadDriver(
-  wanted: DriverName | undefined,
-): Promise<{ readonly name: DriverName; readonly open: OpenFile }> {
+export async function loadDriver(): Promise<{ readonly name: DriverName; readonly open: OpenFile }> {
   const causes: unknown[] = [];
   for (const { name, load } of DRIVERS) {
-    if (wanted !== undefined && name !== wanted) continue;
     try {
       return { name, open: await load() };
     } catch (error) {
       causes.push(error);
     }
   }
-  const missing = wanted === undefined ? 'there is no driver for SQLite' : `${wanted} cannot be loaded`;
   throw new StoreConfigurationError(
-    `sqlite store: ${missing}: install better-sqlite3 or libsql, or use Node.js 22.13 or newer, which has node:sqlite`,
+    'sqlite store: there is no driver for SQLite: install better-sqlite3 or libsql, use Node.js 22.13 or newer, which has ' +
+      'node:sqlite, or give sqliteStore a function `open`',
     { cause: new AggregateError(causes, 'no driver could be loaded') },
   );
 }

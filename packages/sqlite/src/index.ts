@@ -1,2 +1,2 @@
-export type { DriverName } from './drivers.js';
+export type { Database, DriverName, OpenFile, Statement } from './drivers.js';
 export { SqliteStore, type SqliteStoreOptions, sqliteStore } from './sqlite-store.js';

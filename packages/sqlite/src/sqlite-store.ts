@@ -1,13 +1,16 @@
 import { type Clock, systemClock } from '@sluice/core';
 import { checkOptions, describe, EntryStore } from '@sluice/core/internal';
-import { DRIVER_NAMES, type DriverName } from './drivers.js';
+import type { DriverName, OpenFile } from './drivers.js';
 import { SqliteTable } from './sqlite-table.js';
 
 export interface SqliteStoreOptions {
   /** The file, which this store makes. It is for this store alone. */
   readonly file: string;
-  /** Default: the first of `bun:sqlite`, `better-sqlite3`, `libsql`, `node:sqlite` that can be loaded. */
-  readonly driver?: DriverName | undefined;
+  /**
+   * Opens the file, such as `(file) => new Database(file)`. Default: the first of `bun:sqlite`, `better-sqlite3`, `libsql` and `node:sqlite`
+   * that the program has.
+   */
+  readonly open?: OpenFile | undefined;
   /** For tests: a `ManualClock`. Default: the machine's time. */
   readonly clock?: Clock | undefined;
 }
@@ -27,23 +30,23 @@ export class SqliteStore extends EntryStore {
   readonly #table: SqliteTable;
 
   constructor(options: SqliteStoreOptions) {
-    checkOptions('sqliteStore', options, ['file', 'driver', 'clock']);
-    const { file, driver, clock } = options;
+    checkOptions('sqliteStore', options, ['file', 'open', 'clock']);
+    const { file, open, clock } = options;
     if (typeof file !== 'string' || file === '' || file.startsWith(':memory:') || file.startsWith('file:'))
       throw new TypeError(
         `sqliteStore: file must be the path of a file, such as 'limits.db', not ${describe(file)}. To count in this process alone, use memoryStore()`,
       );
-    if (driver !== undefined && !DRIVER_NAMES.includes(driver))
-      throw new RangeError(
-        `sqliteStore: driver must be one of ${DRIVER_NAMES.join(', ')}, not ${describe(driver)}`,
+    if (open !== undefined && typeof open !== 'function')
+      throw new TypeError(
+        `sqliteStore: open must be a function, such as (file) => new Database(file), not ${describe(open)}`,
       );
-    const table = new SqliteTable(file, clock ?? { now: () => Date.now() * 1_000 }, driver);
+    const table = new SqliteTable(file, clock ?? { now: () => Date.now() * 1_000 }, open);
     super({ name: 'sqlite', address: file, clock: clock ?? systemClock, table, loading: table.loading });
     this.file = file;
     this.#table = table;
   }
 
-  /** The module that opens the file; undefined until it is loaded. */
+  /** The module that opens the file; undefined until it is loaded, and with `open`. */
   get driver(): DriverName | undefined {
     return this.#table.driver;
   }

@@ -1,6 +1,6 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
 import type { EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
-import { type Database, type DriverName, loadDriver, type Statement } from './drivers.js';
+import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
 import { classified, isBusy } from './errors.js';
 
 /** `PRAGMA application_id` of our files: 'Slce'. */
@@ -31,8 +31,11 @@ interface Statements {
 
 /** The entries of a file. All processes that open it decide together: `BEGIN IMMEDIATE` lets one at a time. */
 export class SqliteTable implements EntryTable {
-  readonly loading: Promise<void>;
-  #driver: { readonly name: DriverName; readonly open: (file: string) => Database } | undefined;
+  /** Undefined if there is nothing to load. */
+  readonly loading: Promise<void> | undefined;
+  /** The module that opens the file, once it is loaded. */
+  driver: DriverName | undefined;
+  #openFile: OpenFile | undefined;
   #database: Database | undefined;
   #statements: Statements | undefined;
   #closed = false;
@@ -40,17 +43,17 @@ export class SqliteTable implements EntryTable {
   constructor(
     readonly file: string,
     readonly clock: Pick<Clock, 'now'>,
-    driver: DriverName | undefined,
+    open: OpenFile | undefined,
   ) {
-    this.loading = loadDriver(driver).then((loaded) => {
-      this.#driver = loaded;
-    });
-    this.loading.catch(() => {}); // each call rejects with it
+    this.#openFile = open;
+    if (open === undefined) this.loading = this.#load();
+    this.loading?.catch(() => {}); // each call rejects with it
   }
 
-  /** The driver's name; undefined until it is loaded. */
-  get driver(): DriverName | undefined {
-    return this.#driver?.name;
+  async #load(): Promise<void> {
+    const { name, open } = await loadDriver();
+    this.driver = name;
+    this.#openFile = open;
   }
 
   async connect(): Promise<void> {
@@ -91,7 +94,7 @@ export class SqliteTable implements EntryTable {
     const entries = new Map<string, KeptEntry>();
     guarded(() => {
       for (const key of keys) {
-        const row = read.get(key) as { entry: Uint8Array; expires: number } | undefined;
+        const [row] = read.all(key) as { entry: Uint8Array | ArrayBuffer; expires: number }[];
         if (row) entries.set(key, { key, entry: bufferOf(row.entry), expires: row.expires });
       }
     });
@@ -140,16 +143,26 @@ export class SqliteTable implements EntryTable {
   }
 
   #setUp(): Statements {
-    if (this.#driver === undefined)
+    if (this.#openFile === undefined)
       throw new StoreUnavailableError(
         'sqlite store: its driver is not loaded yet: await store.connect() first',
         { neverSent: true },
       );
-    this.#database ??= this.#driver.open(this.file);
-    const database = this.#database;
+    const database = this.#openFile(this.file);
+    try {
+      const statements = this.#prepared(database);
+      this.#database = database;
+      return statements;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  #prepared(database: Database): Statements {
     database.exec('PRAGMA busy_timeout = 0');
     this.#checkOurs(database);
-    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as Row;
+    const [{ journal_mode: mode }] = database.prepare('PRAGMA journal_mode = WAL').all() as [Row];
     if (mode !== 'wal')
       throw new StoreConfigurationError(
         `sqlite store: ${this.file} cannot be shared by processes (journal mode ${mode}): use a file on a disk of this machine`,
@@ -182,9 +195,9 @@ export class SqliteTable implements EntryTable {
 
   /** @throws StoreConfigurationError for a file of another program */
   #checkOurs(database: Database): void {
-    const { application_id: application } = database.prepare('PRAGMA application_id').get() as Row;
+    const [{ application_id: application }] = database.prepare('PRAGMA application_id').all() as [Row];
     if (application === APPLICATION) return;
-    const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as Row;
+    const [{ tables }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as [Row];
     if (application !== 0 || tables !== 0)
       throw new StoreConfigurationError(
         `sqlite store: ${this.file} belongs to another program: give sqliteStore a file of its own`,
@@ -204,7 +217,7 @@ export class SqliteTable implements EntryTable {
   /** Changes with each commit of another connection. Locks nothing. */
   #version(): unknown {
     try {
-      return (this.#statements?.version.get() as Row | undefined)?.data_version;
+      return (this.#statements?.version.all() as [Row] | undefined)?.[0].data_version;
     } catch {
       return undefined; // waiting calls also poll
     }
@@ -213,9 +226,9 @@ export class SqliteTable implements EntryTable {
   async sweep(): Promise<number> {
     const { sweep, commit, rollback } = await this.#begun();
     try {
-      const first = sweep.get(this.clock.now(), SWEPT);
+      const swept = sweep.all(this.clock.now(), SWEPT);
       commit.run();
-      return first === undefined ? 0 : SWEPT;
+      return swept.length;
     } catch (error) {
       this.#rollBack(rollback);
       throw classified(error, this.file);
@@ -232,4 +245,8 @@ export class SqliteTable implements EntryTable {
 
 type Row = Readonly<Record<string, unknown>>;
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** libsql's `all` returns an ArrayBuffer, `node:sqlite` a Uint8Array, others a Buffer. */
+const bufferOf = (bytes: Uint8Array | ArrayBuffer): Buffer =>
+  bytes instanceof Uint8Array
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : Buffer.from(bytes);

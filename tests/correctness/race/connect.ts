@@ -1,17 +1,19 @@
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { Cluster, Redis } from 'ioredis';
 import {
   type RedisClient,
-  type RedisStore,
   recommendedRedisOptions,
   redisStore,
+  type Store,
 } from '../../../packages/core/src/index.js';
+import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { expectOutages } from '../../support/expect-outages.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import type { StoreAddress } from './race-run.js';
 
 export interface Connected {
-  readonly store: RedisStore;
+  readonly store: Store;
   /** The proxy before a single server, which can lose replies. */
   readonly proxy: TcpProxy | undefined;
 }
@@ -21,6 +23,10 @@ const PATIENT = { ...recommendedRedisOptions, socketTimeout: 60_000, disconnectT
 const AGAIN = 50;
 
 export async function connect(place: StoreAddress): Promise<Connected> {
+  if (place.kind === 'file') {
+    const Database = createRequire(place.driver)(place.driver);
+    return { store: sqliteStore({ file: place.file, open: (file) => new Database(file) }), proxy: undefined };
+  }
   const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
   const client = clientOf(place, proxy);
   client.on('error', () => undefined);
@@ -28,7 +34,10 @@ export async function connect(place: StoreAddress): Promise<Connected> {
   return { store: expectOutages(redisStore(client as RedisClient)), proxy };
 }
 
-function clientOf(place: StoreAddress, proxy: TcpProxy | undefined): Redis | Cluster {
+function clientOf(
+  place: Exclude<StoreAddress, { kind: 'file' }>,
+  proxy: TcpProxy | undefined,
+): Redis | Cluster {
   if (place.kind === 'server') {
     return new Redis(proxy!.url, { ...PATIENT, connectTimeout: 60_000, retryStrategy: () => 1 });
   }

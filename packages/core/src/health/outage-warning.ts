@@ -21,10 +21,12 @@ export class OutageWarning {
   #closed = false;
 
   /**
+   * @param store the function that makes the store, for texts
    * @param address address of the server, without a password; undefined turns the warnings off
    * @param heard whether a listener gets the event instead
    */
   constructor(
+    readonly store: string,
     readonly address: () => string | undefined,
     readonly heard: () => boolean,
   ) {}
@@ -42,7 +44,7 @@ export class OutageWarning {
     const { address } = outage;
     warn(
       'SLUICE_STORE_OUT',
-      `redisStore: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
+      `${this.store}: ${address} is out: ${textOf(error)}. Until it answers again, each limiter uses its failurePolicy ` +
         "('local' unless set: each process counts by itself)",
     );
   }
@@ -64,7 +66,7 @@ export class OutageWarning {
     warnOnce(
       'SLUICE_STORE_OUT',
       address,
-      `redisStore: ${address} refuses calls: ${textOf(error)}. Until it takes them, each limiter uses its failurePolicy for them ` +
+      `${this.store}: ${address} refuses calls: ${textOf(error)}. Until it takes them, each limiter uses its failurePolicy for them ` +
         "('local' unless set: each process counts by itself)",
     );
   }
@@ -77,7 +79,7 @@ export class OutageWarning {
     outages.delete(outage.address);
     if (outage.warned === 'no') return;
     const seconds = ((performance.now() - outage.since) / 1000).toFixed(1);
-    warn('SLUICE_STORE_OUT', `redisStore: ${outage.address} answers again, after ${seconds} s`);
+    warn('SLUICE_STORE_OUT', `${this.store}: ${outage.address} answers again, after ${seconds} s`);
   }
 
   /** The store is closed. Other stores may still wait for the end of the outage. */
@@ -98,11 +100,11 @@ export class OutageWarning {
 }
 
 /** For the start of a server: its calls will reject with this error, but there may be none for a while. */
-export function warnOfSetUp(address: string, error: StoreConfigurationError): void {
+export function warnOfSetUp(store: string, address: string, error: StoreConfigurationError): void {
   warn(
     'SLUICE_STORE_OUT',
-    `redisStore: ${address} is not set up correctly: ${textOf(error)}. Every call rejects with this error until you fix it`,
+    `${store}: ${address} is not set up correctly: ${textOf(error)}. Every call rejects with this error until you fix it`,
   );
 }
 
-const textOf = ({ message }: Error): string => message.replace(/^redis store: /, '');
+const textOf = ({ message }: Error): string => message.replace(/^\w+ store: /, '');

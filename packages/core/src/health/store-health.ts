@@ -56,8 +56,14 @@ export class StoreHealth {
     return this.#nodes.get(name) ?? this.#newNode(name);
   }
 
+  /** The function that makes such a store, for texts. */
+  get #maker(): string {
+    return `${this.name || 'redis'}Store`;
+  }
+
   #newNode(name: string): NodeHealth {
     const warning = new OutageWarning(
+      this.#maker,
       () => (name === '' ? this.address() : name),
       () => this.#emitter.listenerCount('degraded') > 0,
     );
@@ -87,7 +93,8 @@ export class StoreHealth {
       this.node('').failed(error);
       const address = this.address();
       const heard = this.#emitter.listenerCount('storeError') > 0;
-      if (isStoreConfigurationError(error) && address !== undefined && !heard) warnOfSetUp(address, error);
+      if (isStoreConfigurationError(error) && address !== undefined && !heard)
+        warnOfSetUp(this.#maker, address, error);
     });
     return this.#connectingAtStart;
   }

@@ -12,6 +12,7 @@ import { sharedRateScript } from '../../../../packages/core/src/stores/shared-ra
 import { storeOnDefaults } from '../../../support/expecting-warning.js';
 import { like } from '../../../support/like.js';
 import { redisUrl, uniqueName } from '../../../support/redis-url.js';
+import { sqlite } from '../openers.js';
 
 /** Two stores on the same state: two processes of a fleet. */
 interface Fleet {
@@ -59,6 +60,22 @@ export const redisFleet: FleetKind = {
           await store.close();
           client.disconnect();
         }
+      },
+    };
+  },
+};
+
+/** Two connections to one file. */
+export const sqliteFleet: FleetKind = {
+  name: 'sqlite',
+  open(clock) {
+    const store = sqlite.open(clock);
+    const other = sqlite.another(store, clock);
+    return {
+      stores: [store, other],
+      close: async () => {
+        await store.close();
+        await other.close();
       },
     };
   },

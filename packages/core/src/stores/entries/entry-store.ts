@@ -150,6 +150,7 @@ export class EntryStore implements Store {
 
   /** Opens keys, and keeps what `decide` changes; once more if somebody else was faster. */
   async #change<T>(keys: readonly string[], decide: (open: OpenKeys) => Change<T>): Promise<T> {
+    await this.loading;
     for (;;) {
       const opened = this.#table.open(keys, true);
       const open = isPromise(opened) ? await opened : opened;
