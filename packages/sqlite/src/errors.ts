@@ -26,11 +26,14 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)$/.te
 /** Does it need a person, rather than time? */
 const MISTAKE = /^SQLITE_(?:PERM|READONLY|CANTOPEN|NOTADB)$/;
 
+/** The file could not be opened at all; drivers say so in words of their own. */
+export class NotOpenedError extends Error {}
+
 /** An error of a driver, as one of ours. A full disk or a damaged file is an outage: the failure policy decides. */
 export function classified(error: unknown, file: string): StoreUnavailableError | StoreConfigurationError {
   if (error instanceof StoreUnavailableError || error instanceof StoreConfigurationError) return error;
   const text = `sqlite store: ${file}: ${(error as Partial<Error> | undefined)?.message ?? String(error)}`;
-  if (MISTAKE.test(codeOf(error)))
+  if (error instanceof NotOpenedError || MISTAKE.test(codeOf(error)))
     return new StoreConfigurationError(
       `${text}: give sqliteStore a file that this process may write, in a folder that it may write`,
       { cause: error },

@@ -1,7 +1,7 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
 import type { EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
-import { classified, isBusy } from './errors.js';
+import { classified, isBusy, NotOpenedError } from './errors.js';
 
 /** `PRAGMA application_id` of our files: 'Slce'. */
 const APPLICATION = 0x536c6365;
@@ -144,11 +144,10 @@ export class SqliteTable implements EntryTable {
 
   #setUp(): Statements {
     if (this.#openFile === undefined)
-      throw new StoreUnavailableError(
-        'sqlite store: its driver is not loaded yet: await store.connect() first',
-        { neverSent: true },
+      throw new StoreConfigurationError(
+        'sqlite store: its driver is not loaded yet: await store.connect() before the first consumeSync',
       );
-    const database = this.#openFile(this.file);
+    const database = this.#openedFile(this.#openFile);
     try {
       const statements = this.#prepared(database);
       this.#database = database;
@@ -156,6 +155,15 @@ export class SqliteTable implements EntryTable {
     } catch (error) {
       database.close();
       throw error;
+    }
+  }
+
+  #openedFile(open: OpenFile): Database {
+    try {
+      return open(this.file);
+    } catch (cause) {
+      if (isBusy(cause)) throw cause;
+      throw new NotOpenedError((cause as Error).message, { cause });
     }
   }
 
