@@ -114,5 +114,5 @@ export { debugOf } from './limiter/decision-record.js';
 
 // Stores over a database keep the same entries as Redis, and decide on them in this process.
 
-export { EntryStore, type EntryStoreOptions } from './stores/entries/entry-store.js';
-export type { EntryTable, KeptEntry, OpenKeys } from './stores/entries/entry-table.js';
+export { EntryStore, type EntryStoreOptions } from './stores/entry-store.js';
+export type { EntryTable, KeptEntry, OpenKeys } from './stores/entry-table.js';

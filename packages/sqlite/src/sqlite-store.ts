@@ -16,8 +16,8 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Keeps state in a file: all processes of this machine that open it count together, without a server. What is written survives the end of
- * the process; a power cut may take the last moments.
+ * Keeps state in a file: all processes of this machine that open it count together, without a server. Counts survive the end of the process;
+ * a power cut may take the last moments.
  * @throws TypeError, RangeError for an invalid option
  */
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {

@@ -11,7 +11,7 @@ import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { bundle } from '../../support/bundle.js';
 import { eventually } from '../../support/eventually.js';
 
-// Processes are killed while they decide. What a process was told is kept, and what is kept was told, but for the calls that were under way.
+// Processes are killed while they decide. Each answered call is kept, and each kept call was answered, but for those under way.
 
 const LIMIT = 1_000_000;
 const IN_FLIGHT = 8;

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
@@ -15,7 +16,13 @@ const documents = markdownFiles();
 const blocks = documents.flatMap((file) =>
   blocksOf(join(root, file)).map((block, at) => [`${file}, block ${at + 1}`, block] as const),
 );
-const replace = { 'redis://127.0.0.1:6379': redisUrl(), shop: `docs-${process.pid}` };
+const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
+const replace = {
+  'redis://127.0.0.1:6379': redisUrl(),
+  shop: `docs-${process.pid}`,
+  'limits.db': join(folder, 'limits.db'),
+};
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Resources that blocks leave open, as programs do that do not end. */
 const stores: core.RedisStore[] = [];

@@ -32,7 +32,7 @@ const FLOORS = { values: 12, types: 20 };
 
 /** Rooms of core above each other, and imports from one room to another. Lower them with each change that needs fewer. */
 const ROOM_FLOORS = 9;
-const ARROWS = 83;
+const ARROWS = 85;
 
 const imports = (wrong: (path: string, imported: string) => boolean): string[] =>
   [...graph.values()].flatMap(({ path, files }) =>

@@ -1,11 +1,11 @@
-import type { Answer, Call, Part } from '../../call/call.js';
-import { storageKey } from '../../call/call.js';
-import { decideBare } from '../../engine/bare.js';
-import { decide } from '../../engine/decide.js';
-import { decodeEntry, type Entry, encodeEntry, expiryOf } from '../../engine/entry.js';
-import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
-import { KeyState } from '../../engine/key-state.js';
-import { RateNotSetError } from '../../errors.js';
+import type { Answer, Call, Part } from '../call/call.js';
+import { storageKey } from '../call/call.js';
+import { decideBare } from '../engine/bare.js';
+import { decide } from '../engine/decide.js';
+import { decodeEntry, type Entry, encodeEntry, expiryOf } from '../engine/entry.js';
+import { ESCALATION_SUFFIX, type EscalationState } from '../engine/escalation.js';
+import { KeyState } from '../engine/key-state.js';
+import { RateNotSetError } from '../errors.js';
 import type { KeptEntry, OpenKeys } from './entry-table.js';
 import { type KeptRate, rateOf } from './kept-rate.js';
 

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../maybe-promise.js';
+import type { MaybePromise } from '../maybe-promise.js';
 
 /** What a table keeps of a key. */
 export interface KeptEntry {
@@ -10,15 +10,15 @@ export interface KeptEntry {
 }
 
 /**
- * Keys that are decided together. Nobody else changes them until `keep` or `drop`, or `keep` notices it: locks and compare-and-swap are
- * both right.
+ * Keys that are decided together. No other process changes them until `keep` or `drop`, or `keep` notices it: locks and compare-and-swap
+ * are both right.
  */
 export interface OpenKeys {
   /** The moment of the decisions: µs of the table's clock, read after the last lock. */
   readonly now: number;
   /** Of the keys that have one. */
   readonly entries: ReadonlyMap<string, KeptEntry>;
-  /** Keeps all of them, or none: `'again'` if somebody else was faster. */
+  /** Keeps all of them, or none: `'again'` if another process was faster. */
   keep(changed: readonly KeptEntry[]): MaybePromise<'kept' | 'again'>;
   /** Ends it without a change. */
   drop(): MaybePromise<void>;
@@ -35,7 +35,7 @@ export interface EntryTable {
   watch(changed: () => void): () => void;
   /** Removes some expired entries. @returns how many */
   sweep(): MaybePromise<number>;
-  /** Opens what is necessary, now instead of at the first call. */
+  /** Opens the database now, instead of at the first call. */
   connect(): Promise<void>;
   close(): MaybePromise<void>;
 }

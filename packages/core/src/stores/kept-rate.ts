@@ -1,6 +1,6 @@
-import { numbersOf, packed } from '../../engine/entry.js';
-import type { RateAnswer, RateChange, StoredRate } from '../shared-rate.js';
+import { numbersOf, packed } from '../engine/entry.js';
 import type { KeptEntry } from './entry-table.js';
+import type { RateAnswer, RateChange, StoredRate } from './shared-rate.js';
 
 /** A shared rate with its version; see `EffectiveRate`. */
 export interface KeptRate extends StoredRate {
@@ -14,7 +14,7 @@ export function rateOf({ entry }: KeptEntry): KeptRate {
   return { rateVersion: rateVersion!, keepAlive: keepAlive!, perClient: perClient as 0 | 1, parameters };
 }
 
-/** What a change makes of a shared rate: the answer, and what is kept then, if it is something else. */
+/** Applies a change to a shared rate. `changed`: the entry to keep, unless the old one stays. */
 export function changedRate(
   { action, key, rate }: RateChange,
   kept: KeptEntry | undefined,

@@ -1,22 +1,23 @@
 import { performance } from '#platform';
-import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
-import type { Departure, DepartureDeadline } from '../../call/deadlines.js';
-import { EVERYONE } from '../../call/operation.js';
-import { PendingCall, THE_ANSWER } from '../../call/pending-call.js';
-import { type Clock, unref } from '../../clock.js';
-import { decodeEntry, type StoredKey } from '../../engine/entry.js';
-import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
-import { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import { StoreHealth } from '../../health/store-health.js';
-import { getOrCreate } from '../../maps.js';
-import { isPromise } from '../../maybe-promise.js';
-import { clearTimeout, setImmediate, setTimeout } from '../../native-timers.js';
-import type { StoreEvents } from '../../telemetry/store-events.js';
-import type { RateAnswer, RateChange } from '../shared-rate.js';
-import type { Store } from '../store.js';
+import { type Answer, type Call, type Part, storageKey } from '../call/call.js';
+import type { Departure, DepartureDeadline } from '../call/deadlines.js';
+import { EVERYONE } from '../call/operation.js';
+import { PendingCall, THE_ANSWER } from '../call/pending-call.js';
+import { type Clock, unref } from '../clock.js';
+import { decodeEntry, type StoredKey } from '../engine/entry.js';
+import { ESCALATION_SUFFIX } from '../engine/escalation.js';
+import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import { StoreHealth } from '../health/store-health.js';
+import { getOrCreate } from '../maps.js';
+import { isPromise } from '../maybe-promise.js';
+import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
+import { STORE_CALL } from '../telemetry/channels.js';
+import type { StoreEvents } from '../telemetry/store-events.js';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
 import type { EntryTable, KeptEntry, OpenKeys } from './entry-table.js';
 import { changedRate } from './kept-rate.js';
+import type { RateAnswer, RateChange } from './shared-rate.js';
+import type { Store } from './store.js';
 
 /** Calls that are decided together at most: others want the table too. */
 const MOST = 500;
@@ -57,7 +58,7 @@ class Gathered implements Departure {
 }
 
 /**
- * A store over a table of entries, such as that of a database: it gathers the calls of a turn, opens their keys, decides, keeps what has
+ * A store over a table of entries, such as a database has: it gathers the calls of a turn, opens their keys, decides, keeps what has
  * changed, and answers only then. One such trip is under way at a time; later calls gather meanwhile.
  */
 export class EntryStore implements Store {
@@ -117,8 +118,10 @@ export class EntryStore implements Store {
 
   async #decideTogether(gathered: Gathered): Promise<void> {
     const { calls } = gathered;
+    const startedAt = STORE_CALL.hasSubscribers ? performance.now() : undefined;
     let ended: (() => void)[];
     let granted: readonly Granted[] = [];
+    let failure: unknown;
     try {
       this.#checkOpen();
       const keys = new Set(calls.filter(({ over }) => !over).flatMap(keysOf));
@@ -130,11 +133,27 @@ export class EntryStore implements Store {
       });
       granted = turn.granted;
     } catch (error) {
+      failure = error;
       ended = calls.map((call) => () => call.failed(error));
     }
     gathered.end();
+    if (startedAt !== undefined) this.#publish(calls.length, startedAt, failure);
     for (const end of ended!) end();
     this.#wake(granted);
+  }
+
+  #publish(calls: number, startedAt: number, error: unknown): void {
+    const { name: store, health } = this;
+    const endedAt = performance.now();
+    STORE_CALL.publish({
+      store,
+      address: health.address(),
+      node: undefined,
+      calls,
+      startedAt,
+      endedAt,
+      error,
+    });
   }
 
   /** Decides a call. @returns what ends it once the turn is kept */
@@ -148,7 +167,7 @@ export class EntryStore implements Store {
     }
   }
 
-  /** Opens keys, and keeps what `decide` changes; once more if somebody else was faster. */
+  /** Opens keys, and keeps what `decide` changes; once more if another process was faster. */
   async #change<T>(keys: readonly string[], decide: (open: OpenKeys) => Change<T>): Promise<T> {
     await this.loading;
     for (;;) {
