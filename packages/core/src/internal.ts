@@ -115,4 +115,4 @@ export { debugOf } from './limiter/decision-record.js';
 // Stores over a database keep the same entries as Redis, and decide on them in this process.
 
 export { EntryStore, type EntryStoreOptions } from './stores/entry-store.js';
-export type { EntryTable, KeptEntry, OpenKeys } from './stores/entry-table.js';
+export type { Changes, EntryTable, KeptEntry, OpenKeys } from './stores/entry-table.js';

@@ -1,7 +1,7 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
-import type { EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
+import type { Changes, EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
-import { classified, isBusy, NotOpenedError } from './errors.js';
+import { classified, codeOf, isBusy, NotOpenedError } from './errors.js';
 
 /** `PRAGMA application_id` of our files: 'Slce'. */
 const APPLICATION = 0x536c6365;
@@ -18,6 +18,9 @@ const LOOK = 5;
 /** Entries that one sweep removes. */
 const SWEPT = 1_000;
 
+/** `PRAGMA user_version` has 31 bits. */
+const MOST_GRANTS = 2 ** 31;
+
 interface Statements {
   readonly begin: Statement;
   readonly commit: Statement;
@@ -26,7 +29,10 @@ interface Statements {
   readonly write: Statement;
   readonly remove: Statement;
   readonly sweep: Statement;
+  /** A number that changes with each transaction of another connection. */
   readonly version: Statement;
+  /** The number of turns that have admitted waiting calls. */
+  readonly grants: Statement;
 }
 
 /** The entries of a file. All processes that open it decide together: `BEGIN IMMEDIATE` lets one at a time. */
@@ -58,19 +64,51 @@ export class SqliteTable implements EntryTable {
 
   async connect(): Promise<void> {
     await this.loading;
-    (await this.#begun()).rollback.run();
+    await this.#begun(({ rollback }) => rollback.run());
   }
 
-  open(keys: readonly string[], waits: boolean): MaybePromise<OpenKeys> {
+  change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void> {
+    const work = (statements: Statements) => this.#decide(statements, keys, decide);
     const until = performance.now() + BLOCKS;
     for (;;) {
       try {
-        return this.#opened(this.#begin(), keys);
+        return this.#guarded(this.#begin(), work);
       } catch (error) {
-        if (!isBusy(error)) throw classified(error, this.file);
-        if (waits) return this.#begun().then((statements) => this.#opened(statements, keys));
+        if (!isBusy(error)) throw error;
+        if (waits) return this.#begun(work);
         if (performance.now() > until) throw this.#inUse(error);
       }
+    }
+  }
+
+  #decide(
+    { read, write, remove, commit, rollback }: Statements,
+    keys: readonly string[],
+    decide: (open: OpenKeys) => Changes,
+  ): void {
+    const entries = new Map<string, KeptEntry>();
+    for (const key of keys) {
+      const [row] = read.all(key) as { entry: Uint8Array | ArrayBuffer; expires: number }[];
+      if (row) entries.set(key, { key, entry: bufferOf(row.entry), expires: row.expires });
+    }
+    const { changed, grants } = decide({ now: this.clock.now(), entries });
+    for (const { key, entry, expires } of changed) {
+      if (entry === undefined) remove.run(key);
+      else write.run(key, entry, expires);
+    }
+    if (grants) this.#database!.exec(`PRAGMA user_version = ${(this.#numberOf('grants') + 1) % MOST_GRANTS}`);
+    (changed.length === 0 && !grants ? rollback : commit).run();
+  }
+
+  /** Works within a transaction, and ends it if that fails. */
+  #guarded<T>(statements: Statements, work: (statements: Statements) => T): T {
+    try {
+      return work(statements);
+    } catch (error) {
+      try {
+        statements.rollback.run();
+      } catch {} // some errors have ended the transaction already
+      throw codeOf(error) === '' ? error : classified(error, this.file);
     }
   }
 
@@ -81,54 +119,16 @@ export class SqliteTable implements EntryTable {
     );
   }
 
-  #opened(statements: Statements, keys: readonly string[]): OpenKeys {
-    const { read, write, remove, commit, rollback } = statements;
-    const guarded = <T>(work: () => T): T => {
-      try {
-        return work();
-      } catch (error) {
-        this.#rollBack(rollback);
-        throw classified(error, this.file);
-      }
-    };
-    const entries = new Map<string, KeptEntry>();
-    guarded(() => {
-      for (const key of keys) {
-        const [row] = read.all(key) as { entry: Uint8Array | ArrayBuffer; expires: number }[];
-        if (row) entries.set(key, { key, entry: bufferOf(row.entry), expires: row.expires });
-      }
-    });
-    return {
-      now: this.clock.now(),
-      entries,
-      keep: (changed) =>
-        guarded(() => {
-          for (const { key, entry, expires } of changed) {
-            if (entry === undefined) remove.run(key);
-            else write.run(key, entry, expires);
-          }
-          commit.run();
-          return 'kept';
-        }),
-      drop: () => guarded(() => void rollback.run()),
-    };
-  }
-
-  /** Some errors have ended the transaction already. */
-  #rollBack(rollback: Statement): void {
-    try {
-      rollback.run();
-    } catch {}
-  }
-
-  /** Waits for the file without blocking the process. */
-  async #begun(): Promise<Statements> {
+  /** Works once this process has the file. Waits for it without blocking the process. */
+  async #begun<T>(work: (statements: Statements) => T): Promise<T> {
     for (let tries = 0; ; tries += 1) {
+      let statements: Statements | undefined;
       try {
-        return this.#begin();
+        statements = this.#begin();
       } catch (error) {
-        if (!isBusy(error)) throw classified(error, this.file);
+        if (!isBusy(error)) throw error;
       }
+      if (statements !== undefined) return this.#guarded(statements, work);
       const pause = PAUSES[Math.min(tries, PAUSES.length - 1)]!;
       await new Promise((resolve) => setTimeout(resolve, pause * (1 - Math.random() / 2)));
     }
@@ -137,8 +137,12 @@ export class SqliteTable implements EntryTable {
   #begin(): Statements {
     if (this.#closed)
       throw new StoreUnavailableError('sqlite store: it was closed', { reason: 'closed', neverSent: true });
-    this.#statements ??= this.#setUp();
-    this.#statements.begin.run();
+    try {
+      this.#statements ??= this.#setUp();
+      this.#statements.begin.run();
+    } catch (error) {
+      throw isBusy(error) ? error : classified(error, this.file);
+    }
     return this.#statements;
   }
 
@@ -198,6 +202,7 @@ export class SqliteTable implements EntryTable {
         'DELETE FROM sluice WHERE key IN (SELECT key FROM sluice WHERE expires <= ? LIMIT ?) RETURNING key',
       ),
       version: of('PRAGMA data_version'),
+      grants: of('PRAGMA user_version'),
     };
   }
 
@@ -212,35 +217,35 @@ export class SqliteTable implements EntryTable {
       );
   }
 
-  watch(changed: () => void): () => void {
-    let seen = this.#version();
+  watch(granted: () => void): () => void {
+    let [version, grants] = [this.#numberOf('version'), this.#numberOf('grants')];
     const timer = setInterval(() => {
-      const version = this.#version();
-      if (version !== seen) changed();
-      seen = version;
+      const next = this.#numberOf('version');
+      if (next === version) return;
+      version = next;
+      const before = grants;
+      grants = this.#numberOf('grants');
+      if (grants !== before) granted();
     }, LOOK);
     return () => clearInterval(timer);
   }
 
-  /** Changes with each commit of another connection. Locks nothing. */
-  #version(): unknown {
+  /** Reads without a lock. 0 before the file is open, and if it cannot be read: waiting calls also poll. */
+  #numberOf(name: 'version' | 'grants'): number {
     try {
-      return (this.#statements?.version.all() as [Row] | undefined)?.[0].data_version;
+      const [row = {}] = (this.#statements?.[name].all() ?? []) as Row[];
+      return Number(Object.values(row)[0] ?? 0);
     } catch {
-      return undefined; // waiting calls also poll
+      return 0;
     }
   }
 
   async sweep(): Promise<number> {
-    const { sweep, commit, rollback } = await this.#begun();
-    try {
+    return this.#begun(({ sweep, commit }) => {
       const swept = sweep.all(this.clock.now(), SWEPT);
       commit.run();
       return swept.length;
-    } catch (error) {
-      this.#rollBack(rollback);
-      throw classified(error, this.file);
-    }
+    });
   }
 
   close(): void {

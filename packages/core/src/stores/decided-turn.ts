@@ -6,7 +6,7 @@ import { decodeEntry, type Entry, encodeEntry, expiryOf } from '../engine/entry.
 import { ESCALATION_SUFFIX, type EscalationState } from '../engine/escalation.js';
 import { KeyState } from '../engine/key-state.js';
 import { RateNotSetError } from '../errors.js';
-import type { KeptEntry, OpenKeys } from './entry-table.js';
+import type { Changes, KeptEntry, OpenKeys } from './entry-table.js';
 import { type KeptRate, rateOf } from './kept-rate.js';
 
 /** A waiting call that was admitted: the key at which it waits, and its id. */
@@ -35,9 +35,8 @@ export class DecidedTurn {
     this.#open = entries;
   }
 
-  /** What to keep. */
-  get changed(): KeptEntry[] {
-    return [...this.#changed.values()];
+  get changes(): Changes {
+    return { changed: [...this.#changed.values()], grants: this.granted.length > 0 };
   }
 
   /** @throws RateNotSetError; RangeError for an entry that is not ours. Then the call has changed nothing */

@@ -9,12 +9,12 @@ import { ESCALATION_SUFFIX } from '../engine/escalation.js';
 import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { StoreHealth } from '../health/store-health.js';
 import { getOrCreate } from '../maps.js';
-import { isPromise } from '../maybe-promise.js';
+import type { MaybePromise } from '../maybe-promise.js';
 import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
 import { STORE_CALL } from '../telemetry/channels.js';
 import type { StoreEvents } from '../telemetry/store-events.js';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
-import type { EntryTable, KeptEntry, OpenKeys } from './entry-table.js';
+import type { Changes, EntryTable, KeptEntry, OpenKeys } from './entry-table.js';
 import { changedRate } from './kept-rate.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
 import type { Store } from './store.js';
@@ -111,8 +111,11 @@ export class EntryStore implements Store {
   };
 
   readonly #work = async (): Promise<void> => {
-    for (let turn = this.#gathered.shift(); turn !== undefined; turn = this.#gathered.shift())
+    for (let turn = this.#gathered.shift(); turn !== undefined; turn = this.#gathered.shift()) {
       await this.#decideTogether(turn);
+      // The event loop turns between two trips: a table without a network takes no time in which it could.
+      if (this.#gathered.length > 0) await new Promise(setImmediate);
+    }
     this.#working = undefined;
   };
 
@@ -125,13 +128,14 @@ export class EntryStore implements Store {
     try {
       this.#checkOpen();
       const keys = new Set(calls.filter(({ over }) => !over).flatMap(keysOf));
-      const turn = await this.#change([...keys], (open) => {
+      await this.loading;
+      await this.#change([...keys], (open) => {
         const turn = new DecidedTurn(open);
         gathered.sent = true;
         ended = calls.filter(({ over }) => !over).map((call) => this.#decided(turn, call));
-        return { result: turn, changed: turn.changed };
+        granted = turn.granted;
+        return turn.changes;
       });
-      granted = turn.granted;
     } catch (error) {
       failure = error;
       ended = calls.map((call) => () => call.failed(error));
@@ -167,28 +171,9 @@ export class EntryStore implements Store {
     }
   }
 
-  /** Opens keys, and keeps what `decide` changes; once more if another process was faster. */
-  async #change<T>(keys: readonly string[], decide: (open: OpenKeys) => Change<T>): Promise<T> {
-    await this.loading;
-    for (;;) {
-      const opened = this.#table.open(keys, true);
-      const open = isPromise(opened) ? await opened : opened;
-      let change: Change<T>;
-      try {
-        change = decide(open);
-      } catch (error) {
-        await open.drop();
-        throw error;
-      }
-      const { result, changed } = change;
-      this.#sweeping ??= this.#sweepIn(SWEEP);
-      if (changed.length === 0) {
-        await open.drop();
-        return result;
-      }
-      const kept = open.keep(changed);
-      if ((isPromise(kept) ? await kept : kept) === 'kept') return result;
-    }
+  #change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits = true): MaybePromise<void> {
+    this.#sweeping ??= this.#sweepIn(SWEEP);
+    return this.#table.change(keys, decide, waits);
   }
 
   /**
@@ -197,18 +182,21 @@ export class EntryStore implements Store {
    */
   decideNow(call: Call): Answer {
     this.#checkOpen();
-    const open = this.#table.open(keysOf(call), false) as OpenKeys;
-    const turn = new DecidedTurn(open);
     let answer: Answer;
-    try {
+    let granted: readonly Granted[];
+    const decide = (open: OpenKeys): Changes => {
+      const turn = new DecidedTurn(open);
       answer = turn.decide(call);
+      granted = turn.granted;
+      return turn.changes;
+    };
+    try {
+      void this.#change(keysOf(call), decide, false);
     } catch (error) {
-      void open.drop();
       throw error instanceof RangeError ? foreign(this.name, error) : error;
     }
-    void open.keep(turn.changed);
-    this.#wake(turn.granted);
-    return answer;
+    this.#wake(granted!);
+    return answer!;
   }
 
   #wake(granted: readonly Granted[]): void {
@@ -233,30 +221,49 @@ export class EntryStore implements Store {
     this.#unwatch = undefined;
   }
 
-  async look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
+  look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
     const key = storageKey(part) + (of === undefined ? '' : ESCALATION_SUFFIX);
-    return this.#change([key], ({ now, entries }) => {
-      const kept = entries.get(key);
-      const entry = kept?.entry && kept.expires > now ? decodeEntry(kept.entry) : undefined;
-      const timeToLive = entry && Math.ceil((kept!.expires - now) / 1000);
-      return { result: { now, entry, timeToLive }, changed: [] };
+    return this.#update(key, (live, now) => {
+      const entry = live?.entry && decodeEntry(live.entry);
+      return [{ now, entry, timeToLive: entry && Math.ceil((live!.expires - now) / 1000) }];
     });
   }
 
-  async claim(key: string, ms: number): Promise<boolean> {
-    return this.#change([key], ({ now, entries }) => {
-      if ((entries.get(key)?.expires ?? 0) > now) return { result: false, changed: [] };
-      return { result: true, changed: [{ key, entry: Buffer.alloc(0), expires: now + ms * 1000 }] };
-    });
+  claim(key: string, ms: number): Promise<boolean> {
+    return this.#update(key, (live, now) =>
+      live === undefined ? [true, { key, entry: Buffer.alloc(0), expires: now + ms * 1000 }] : [false],
+    );
   }
 
-  async rate(change: RateChange): Promise<RateAnswer> {
-    return this.#change([change.key], ({ now, entries }) => {
-      const kept = entries.get(change.key);
-      const live = kept !== undefined && kept.expires > now ? kept : undefined;
+  rate(change: RateChange): Promise<RateAnswer> {
+    return this.#update(change.key, (live, now) => {
       const { answer, changed } = changedRate(change, live, now);
-      return { result: answer, changed: changed === undefined ? [] : [changed] };
+      return [answer, changed];
     });
+  }
+
+  /** Reads a key, and keeps the entry that `update` returns as well. */
+  async #update<T>(
+    key: string,
+    update: (
+      live: KeptEntry | undefined,
+      now: number,
+    ) => readonly [result: T, changed?: KeptEntry | undefined],
+  ): Promise<T> {
+    this.#checkOpen();
+    await this.loading;
+    let result: T;
+    try {
+      await this.#change([key], ({ now, entries }) => {
+        const kept = entries.get(key);
+        const [made, changed] = update(kept !== undefined && kept.expires > now ? kept : undefined, now);
+        result = made;
+        return { changed: changed === undefined ? [] : [changed], grants: false };
+      });
+    } catch (error) {
+      throw error instanceof RangeError ? foreign(this.name, error) : error;
+    }
+    return result!;
   }
 
   #sweepIn(ms: number): NodeJS.Timeout {
@@ -306,12 +313,6 @@ export class EntryStore implements Store {
     await this.#working;
     await this.#table.close();
   }
-}
-
-/** What a decision makes of open keys. */
-interface Change<T> {
-  readonly result: T;
-  readonly changed: readonly KeptEntry[];
 }
 
 const foreign = (name: string, cause: RangeError): StoreConfigurationError =>

@@ -9,30 +9,34 @@ export interface KeptEntry {
   readonly expires: number;
 }
 
-/**
- * Keys that are decided together. No other process changes them until `keep` or `drop`, or `keep` notices it: locks and compare-and-swap
- * are both right.
- */
+/** The keys of a turn, which no other process changes until the decisions are kept. */
 export interface OpenKeys {
   /** The moment of the decisions: µs of the table's clock, read after the last lock. */
   readonly now: number;
   /** Of the keys that have one. */
   readonly entries: ReadonlyMap<string, KeptEntry>;
-  /** Keeps all of them, or none: `'again'` if another process was faster. */
-  keep(changed: readonly KeptEntry[]): MaybePromise<'kept' | 'again'>;
-  /** Ends it without a change. */
-  drop(): MaybePromise<void>;
+}
+
+/** What a turn makes of its keys. */
+export interface Changes {
+  readonly changed: readonly KeptEntry[];
+  /** Were waiting calls admitted? Other processes should look. */
+  readonly grants: boolean;
 }
 
 /**
- * Where entries are stored, and what a store of entries needs of it. It decides nothing.
+ * Where entries are stored. It decides nothing.
  * @throws StoreUnavailableError, StoreConfigurationError from each method
  */
 export interface EntryTable {
-  /** @param waits may it wait for another process? Otherwise it throws, or answers at once */
-  open(keys: readonly string[], waits: boolean): MaybePromise<OpenKeys>;
-  /** Calls `changed` soon after another process has changed the table. @returns what ends that */
-  watch(changed: () => void): () => void;
+  /**
+   * Opens keys, lets `decide` decide, and keeps all that it changes, or nothing if it throws. Locks and compare-and-swap are both right: if
+   * another process was faster, `decide` is called again.
+   * @param waits may it wait for another process? Otherwise it returns no promise
+   */
+  change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void>;
+  /** Calls `granted` soon after another process has kept a turn that grants. @returns a function that ends that */
+  watch(granted: () => void): () => void;
   /** Removes some expired entries. @returns how many */
   sweep(): MaybePromise<number>;
   /** Opens the database now, instead of at the first call. */
