@@ -15,7 +15,7 @@ const PAUSES = [0, 1, 2, 4];
 const BLOCKS = 5;
 /** ms between two looks whether another process has written. */
 const LOOK = 5;
-/** Entries that one sweep removes. */
+/** Entries that one step of a sweep looks at. */
 const SWEPT = 1_000;
 
 /** `PRAGMA user_version` has 31 bits. */
@@ -28,7 +28,9 @@ interface Statements {
   readonly read: Statement;
   readonly write: Statement;
   readonly remove: Statement;
+  readonly step: Statement;
   readonly sweep: Statement;
+  readonly sweepRest: Statement;
   /** A number that changes with each transaction of another connection. */
   readonly version: Statement;
   /** The number of turns that have admitted waiting calls. */
@@ -44,6 +46,8 @@ export class SqliteTable implements EntryTable {
   #openFile: OpenFile | undefined;
   #database: Database | undefined;
   #statements: Statements | undefined;
+  /** The key up to which this sweep has looked. */
+  #sweptTo = '';
   #closed = false;
 
   constructor(
@@ -198,9 +202,9 @@ export class SqliteTable implements EntryTable {
         'INSERT INTO sluice VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry, expires = excluded.expires',
       ),
       remove: of('DELETE FROM sluice WHERE key = ?'),
-      sweep: of(
-        'DELETE FROM sluice WHERE key IN (SELECT key FROM sluice WHERE expires <= ? LIMIT ?) RETURNING key',
-      ),
+      step: of('SELECT key FROM sluice WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?'),
+      sweep: of('DELETE FROM sluice WHERE key > ? AND key <= ? AND expires <= ?'),
+      sweepRest: of('DELETE FROM sluice WHERE key > ? AND expires <= ?'),
       version: of('PRAGMA data_version'),
       grants: of('PRAGMA user_version'),
     };
@@ -240,11 +244,14 @@ export class SqliteTable implements EntryTable {
     }
   }
 
-  async sweep(): Promise<number> {
-    return this.#begun(({ sweep, commit }) => {
-      const swept = sweep.all(this.clock.now(), SWEPT);
+  async sweep(): Promise<boolean> {
+    return this.#begun(({ step, sweep, sweepRest, commit }) => {
+      const [end] = step.all(this.#sweptTo, SWEPT - 1) as { key: string }[];
+      if (end === undefined) sweepRest.run(this.#sweptTo, this.clock.now());
+      else sweep.run(this.#sweptTo, end.key, this.clock.now());
       commit.run();
-      return swept.length;
+      this.#sweptTo = end?.key ?? '';
+      return end !== undefined;
     });
   }
 

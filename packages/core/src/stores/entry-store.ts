@@ -21,8 +21,9 @@ import type { Store } from './store.js';
 
 /** Calls that are decided together at most: others want the table too. */
 const MOST = 500;
-/** ms between two sweeps, and after a sweep that found as many expired entries as it may remove. */
-const [SWEEP, SWEEP_AGAIN] = [60_000, 1_000];
+/** ms between two sweeps of the table, which one process makes for all, and between two steps of it. */
+const [SWEEP, STEP] = [60_000, 10];
+const SWEEPING = 'sluice:sweeping';
 
 export interface EntryStoreOptions {
   /** For `decision.source` and messages. */
@@ -267,15 +268,15 @@ export class EntryStore implements Store {
   }
 
   #sweepIn(ms: number): NodeJS.Timeout {
-    return unref(setTimeout(() => void this.#sweep(), ms));
+    return unref(setTimeout(() => void this.#sweep(ms === STEP), ms));
   }
 
-  async #sweep(): Promise<void> {
-    let swept = 0;
+  async #sweep(goesOn: boolean): Promise<void> {
+    let hasMore = false;
     try {
-      swept = await this.#table.sweep();
+      hasMore = (goesOn || (await this.claim(SWEEPING, SWEEP))) && (await this.#table.sweep());
     } catch {} // calls that need the table get this error
-    if (!this.#closed) this.#sweeping = this.#sweepIn(swept === 0 ? SWEEP : SWEEP_AGAIN);
+    if (!this.#closed) this.#sweeping = this.#sweepIn(hasMore ? STEP : SWEEP);
   }
 
   /** Listens to the events `storeError`, `degraded` and `recovered`; see `StoreEvents`. */
@@ -304,14 +305,14 @@ export class EntryStore implements Store {
     });
   }
 
-  /** Calls that are under way get their answers; later ones reject. */
+  /** Calls without an answer reject. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sweeping);
     this.#endWatch();
     this.health.end();
-    await this.#working;
     await this.#table.close();
+    await this.#working; // it may have waited for the table
   }
 }
 
