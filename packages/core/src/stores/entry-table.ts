@@ -37,7 +37,7 @@ export interface EntryTable {
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void>;
   /** Calls `granted` soon after another process has kept a turn that grants. @returns a function that ends that */
   watch(granted: () => void): () => void;
-  /** Removes the expired ones of the next entries: of so few that nobody waits. @returns whether there are more to look at */
+  /** Removes the expired ones of the next thousand entries or so, a step that no call notices. @returns whether there are more to look at */
   sweep(): MaybePromise<boolean>;
   /** Opens the database now, instead of at the first call. */
   connect(): Promise<void>;
