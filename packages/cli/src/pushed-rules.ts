@@ -1,4 +1,4 @@
-import type { RedisRules, RuleSet, RulesVersion } from '@sluice/rules';
+import type { StoredRules, RuleSet, RulesVersion } from '@sluice/rules';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';
@@ -9,7 +9,7 @@ const rulesPackage = () => import('@sluice/rules');
 
 /** The versions in Redis under the name of a document. */
 export interface Pushed {
-  readonly source: RedisRules;
+  readonly source: StoredRules;
   readonly versions: readonly RulesVersion[];
   /** The versions whose texts are stored: Redis can evict texts. */
   readonly kept: readonly RulesVersion[];
@@ -20,8 +20,8 @@ export interface Pushed {
 }
 
 export async function pushedRules({ store, ask }: Context, name: string): Promise<Pushed> {
-  const { redisRules } = await rulesPackage();
-  const source = redisRules(store, { name });
+  const { storedRules } = await rulesPackage();
+  const source = storedRules(store, { name });
   const [versions, kept] = await ask(Promise.all([source.versions(), source.kept()]));
   const [latest] = versions;
   const isKept = latest !== undefined && isIn(kept, latest);

@@ -66,7 +66,7 @@ export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 export { Agenda } from './agenda.js';
 export type { CallCost, RulesDefinition } from './board/definition.js';
 export { announce, announceRules } from './board/definitions.js';
-export { sharedTextScript } from './board/shared-text.script.js';
+export type { SharedTexts } from './board/shared-texts.js';
 export { LAYOUT } from './limiter/limits.js';
 export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js';
 
@@ -114,5 +114,10 @@ export { debugOf } from './limiter/decision-record.js';
 
 // Stores over a database keep the same entries as Redis, and decide on them in this process.
 
-export { EntryStore, type EntryStoreOptions } from './stores/entry-store.js';
+export {
+  EntryStore,
+  type EntryStoreOptions,
+  SHARING_OPTIONS,
+  type SharingOptions,
+} from './stores/entry-store.js';
 export type { Changes, EntryTable, KeptEntry, OpenKeys } from './stores/entry-table.js';

@@ -13,10 +13,10 @@ export type { RulesFunction } from './sources/function-source.js';
 export { type LoadedRules, type LoadRulesOptions, loadRules } from './sources/load-rules.js';
 export {
   type PushOptions,
-  type RedisRules,
-  type RedisRulesOptions,
-  redisRules,
-} from './sources/redis-rules.js';
+  type StoredRules,
+  type StoredRulesOptions,
+  storedRules,
+} from './sources/stored-rules.js';
 export { isRulesConflictError, RulesConflictError } from './sources/rules-conflict-error.js';
 export { isRulesSourceError, RulesSourceError } from './sources/rules-source.js';
 export type { RulesVersion } from './sources/version-list.js';

@@ -1,9 +1,15 @@
 import { type Clock, systemClock } from '@sluice/core';
-import { checkOptions, describe, EntryStore } from '@sluice/core/internal';
+import {
+  checkOptions,
+  describe,
+  EntryStore,
+  SHARING_OPTIONS,
+  type SharingOptions,
+} from '@sluice/core/internal';
 import type { DriverName, OpenFile } from './drivers.js';
 import { SqliteTable } from './sqlite-table.js';
 
-export interface SqliteStoreOptions {
+export interface SqliteStoreOptions extends SharingOptions {
   /** The file, which this store makes. It is for this store alone. */
   readonly file: string;
   /**
@@ -30,7 +36,7 @@ export class SqliteStore extends EntryStore {
   readonly #table: SqliteTable;
 
   constructor(options: SqliteStoreOptions) {
-    checkOptions('sqliteStore', options, ['file', 'open', 'clock']);
+    checkOptions('sqliteStore', options, ['file', 'open', 'clock', ...SHARING_OPTIONS]);
     const { file, open, clock } = options;
     if (typeof file !== 'string' || file === '' || file.startsWith(':memory:') || file.startsWith('file:'))
       throw new TypeError(
@@ -41,7 +47,8 @@ export class SqliteStore extends EntryStore {
         `sqliteStore: open must be a function, such as (file) => new Database(file), not ${describe(open)}`,
       );
     const table = new SqliteTable(file, clock ?? { now: () => Date.now() * 1_000 }, open);
-    super({ name: 'sqlite', address: file, clock: clock ?? systemClock, table, loading: table.loading });
+    const { loading } = table;
+    super({ name: 'sqlite', address: file, clock: clock ?? systemClock, table, loading, options });
     this.file = file;
     this.#table = table;
   }

@@ -8,7 +8,7 @@ import {
   type Store,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import { redisRules } from '../../../packages/rules/src/index.js';
+import { storedRules } from '../../../packages/rules/src/index.js';
 
 // A new store begins with five members. Its facets come later, and what needs one says so.
 
@@ -65,7 +65,7 @@ describe.each([false, true])('a store of five members, remote: %s', (remote) => 
     expect(() => new SharedLimiter({ name: 'd', store })).toThrow('store "small" has no rate()');
     const policy = fixedWindow({ limit: 1, window: '1m' });
     expect(() => new RateLimiter({ name: 'e', policy, store, notify: ['80%'] })).toThrow('with claim()');
-    expect(() => redisRules(store)).toThrow('redisRules takes a redisStore(…)');
+    expect(() => storedRules(store)).toThrow('storedRules takes a redisStore(…)');
     await store.close();
   });
 });

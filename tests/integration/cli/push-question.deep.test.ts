@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { redisStore } from '../../../packages/core/src/index.js';
-import { redisRules } from '../../../packages/rules/src/index.js';
+import { storedRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { onTerminal } from '../../support/terminal.js';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const text = (version: number) =>
   `version: ${version}\nrules: [{ name: api, limit: { fixedWindow: { limit: ${version}, window: 1m } } }]\n`;
-const numbers = async () => (await redisRules(store).versions()).map(({ number }) => number);
+const numbers = async () => (await storedRules(store).versions()).map(({ number }) => number);
 
 /** @param typed the answer; `'\u0003'` is Ctrl-C */
 async function answered(args: string, question: string, typed: string): Promise<string> {
@@ -72,7 +72,7 @@ test('a push changes nothing if another push succeeds before its yes', async () 
     REDIS_URL: server.url,
   });
   await eventually(async () => terminal.text.includes('[y/N] '));
-  await redisRules(store).push(text(8));
+  await storedRules(store).push(text(8));
   terminal.type('y\n');
   await terminal.ended;
   expect(terminal.text).toContain(`not version ${latest} any more; nothing was changed`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readDefinitions } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../../packages/core/src/index.js';
-import { loadRules, Rules, redisRules } from '../../../packages/rules/src/index.js';
+import { loadRules, Rules, storedRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { sluice } from './sluice.js';
@@ -58,7 +58,7 @@ test('push, diff and rollback show the changes and the processes that run them',
   expect((await run('diff', file)).code).toBe(0);
 
   const store = redisStore(server.url);
-  const rules = await loadRules(redisRules(store), { store });
+  const rules = await loadRules(storedRules(store), { store });
   try {
     await rules.limiter('api').consume('ann');
     await write(text(42, 200));
@@ -239,7 +239,7 @@ test('of two concurrent pushes one fails and overwrites nothing', async () => {
   );
   const store = redisStore(server.url);
   const ended = await Promise.all(files.map((one) => run('push', one, '--yes')));
-  const numbers = (await redisRules(store).versions()).map(({ number }) => number);
+  const numbers = (await storedRules(store).versions()).map(({ number }) => number);
   const rejected = ended.filter(({ code }) => code !== 0);
   for (const { stderr } of rejected) expect(stderr).toMatch(/not version 1 any more; nothing was changed/);
   // One may have begun after the other had ended.

@@ -1,8 +1,13 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readUsage } from '@sluice/fleet';
 import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { type Limit, redisStore, type Store } from '../../../packages/core/src/index.js';
+import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { denialsContract, fleetBoardContract, use } from '../../contracts/store/fleet-board.suite.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
@@ -11,7 +16,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { rejection } from '../../support/rejection.js';
 import { KINDS, OwnCluster } from '../cluster/own-cluster.js';
 
-// The notice board on every kind of server and client.
+// The notice board on every kind of server, client and file.
 
 // Not the server of all tests: a reader in another file would keep the processes of these tests sending.
 let server: RedisServer;
@@ -96,6 +101,12 @@ describe('sentinels', () => {
   });
   afterAll(() => sentinels.stop());
   contracts(() => redisStore({ sentinels: sentinels.addresses, name: sentinels.name }));
+});
+
+describe('SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-board-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  contracts(() => sqliteStore(join(folder, 'limits.db')));
 });
 
 test('a server that does not answer keeps no reader, and no process that publishes', async () => {

@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
-import { redisRules } from '../../../packages/rules/src/index.js';
+import { storedRules } from '../../../packages/rules/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
@@ -31,7 +31,7 @@ describe('one server', () => {
     server = await startRedis();
     admin = testClient(server.url);
     store = redisStore(server.url);
-    await redisRules(store).push(text(1, 50));
+    await storedRules(store).push(text(1, 50));
   });
   afterEach(async () => {
     await services?.stop();
@@ -47,7 +47,7 @@ describe('one server', () => {
     await eventually(async () => load.counts.has(429));
     expect(load.counts.get(200)).toBe(50);
     for (const version of [2, 3, 4, 5]) {
-      await redisRules(store).push(text(version, 50 + version * 10));
+      await storedRules(store).push(text(version, 50 + version * 10));
       await services.run(version);
     }
     await eventually(async () => load.counts.get(200) === 100);
@@ -63,7 +63,7 @@ describe('one server', () => {
     const load = services.load('ann');
     await eventually(async () => ((await admin.pubsub('NUMSUB', KEY)) as unknown[])[1] === 3);
     // Pushed while no process has its subscription.
-    const push = redisRules(store).push(text(2, 60));
+    const push = storedRules(store).push(text(2, 60));
     await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await push;
     await services.run(2);
@@ -75,25 +75,25 @@ describe('one server', () => {
     const url = server.url.replace('redis://', 'redis://deaf:pw@');
     services = await Services.start({ redis: url, every: '500ms' });
     expect((await admin.pubsub('NUMSUB', KEY)) as unknown[]).toEqual([KEY, 0]);
-    await redisRules(store).push(text(3, 70));
+    await storedRules(store).push(text(3, 70));
     await services.run(3);
   });
 
   test('processes keep the last valid version while Redis restarts, with or without its data', async () => {
     services = await Services.start({ redis: server.url, every: '500ms' });
     const load = services.load('ann');
-    await redisRules(store).push(text(2, 60));
+    await storedRules(store).push(text(2, 60));
     await services.run(2);
     await admin.save();
     await server.restart();
-    await redisRules(store).push(text(3, 70));
+    await storedRules(store).push(text(3, 70));
     await services.run(3);
     await admin.flushall();
     const learned =
-      'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE, or pass the name of your document to redisRules';
+      'rules of redis sluice:v2:rules:{rules}: nothing is there: push rules with sluice push FILE, or pass the name of your document to storedRules';
     await eventually(async () => (await services!.problems()).every((problem) => problem === learned));
     await services.run(3);
-    await redisRules(store).push(text(4, 80));
+    await storedRules(store).push(text(4, 80));
     await services.run(4);
     await eventually(async () => (await services!.problems()).every((problem) => problem === undefined));
     await load.stop();
@@ -102,14 +102,14 @@ describe('one server', () => {
 
   test('processes never load an invalid version, and a rollout changes only its share', async () => {
     services = await Services.start({ redis: server.url, every: '500ms' });
-    const { id } = await redisRules(store).push(text(2, 60));
+    const { id } = await storedRules(store).push(text(2, 60));
     await services.run(2);
     await admin.set(`${KEY}:bad`, 'rules: [');
     await admin.set(KEY, (await admin.get(KEY))!.replace(id, 'bad'));
     await eventually(async () => (await services!.problems()).every((problem) => problem !== undefined));
     await services.run(2);
-    await redisRules(store).push(text(3, 1));
-    await redisRules(store).push(`${text(4, 2)}rollout: { percent: 50, by: key }`);
+    await storedRules(store).push(text(3, 1));
+    await storedRules(store).push(`${text(4, 2)}rollout: { percent: 50, by: key }`);
     await services.run(4);
     const users = Array.from({ length: 40 }, (_, i) => `user${i}`);
     const allowed = await Promise.all(
@@ -141,12 +141,12 @@ describe('a cluster', () => {
 
   test('every process loads a pushed version at its message', async () => {
     const keyed = (version: number, limit: number) => `${text(version, limit)}hashTag: api\n`;
-    await redisRules(store).push(keyed(1, 20));
+    await storedRules(store).push(keyed(1, 20));
     services = await Services.start({ cluster: cluster.addresses, every: '1h' });
     const load = services.load('ann');
     await eventually(async () => load.counts.get(200) === 20);
     for (const version of [2, 3]) {
-      await redisRules(store).push(keyed(version, 20 + version * 10));
+      await storedRules(store).push(keyed(version, 20 + version * 10));
       await services.run(version);
     }
     await eventually(async () => load.counts.get(200) === 50);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { redisStore } from '../../../packages/core/src/index.js';
 import { rateLimit } from '../../../packages/express/src/index.js';
-import { loadRules, redisRules } from '../../../packages/rules/src/index.js';
+import { loadRules, storedRules } from '../../../packages/rules/src/index.js';
 
 // A service with rules from Redis, in its own process. Its first line is its port; the next lines are its versions.
 const { redis, cluster, every, skew } = JSON.parse(process.argv[2]!);
@@ -13,7 +13,7 @@ Date.now = () => now() + skew;
 const store = redisStore(cluster === undefined ? redis : { cluster });
 
 async function main(): Promise<void> {
-  const rules = await loadRules(redisRules(store), { store, every, deadline: '2s' });
+  const rules = await loadRules(storedRules(store), { store, every, deadline: '2s' });
   const app = express();
   app.get(
     '/rules',

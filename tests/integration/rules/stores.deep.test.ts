@@ -1,7 +1,12 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { type RedisStore, redisStore } from '../../../packages/core/src/index.js';
-import { loadRules, redisRules } from '../../../packages/rules/src/index.js';
+import { type RedisStore, redisStore, type Store } from '../../../packages/core/src/index.js';
+import { loadRules, storedRules } from '../../../packages/rules/src/index.js';
+import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
@@ -9,7 +14,7 @@ import { type RedisServer, startRedis } from '../../support/redis/redis-server.j
 import { testClient } from '../../support/redis/test-client.js';
 import { sluice } from '../cli/sluice.js';
 
-// Rules in Redis with every kind of client: load, change by message and by poll, rollout and rollback.
+// Rules in a file, and in Redis with every kind of client: load, change by message and by poll, rollout and rollback.
 
 const KEY = 'sluice:v2:rules:{rules}';
 const text = (version: number, limit: number, more = ''): string =>
@@ -26,8 +31,8 @@ function closing<T extends { close(): unknown }>(one: T): T {
   return one;
 }
 
-const load = async (store: RedisStore, every: string) =>
-  closing(await loadRules(redisRules(store), { store, every, deadline: '10s' }));
+const load = async (store: Store, every: string) =>
+  closing(await loadRules(storedRules(store), { store, every, deadline: '10s' }));
 const allowedBy = (rules: Awaited<ReturnType<typeof load>>) => async (user: string) =>
   (await rules.decide(request(user))).allowed;
 const listenersOf = async (admin: Redis, prefix: string) =>
@@ -71,7 +76,7 @@ describe.each<[string, (prefix: string) => () => RedisStore, string]>([
   const open = opener(prefix);
 
   test('a push applies at its message, a rollout only to its share, and a rollback undoes it', async () => {
-    const source = redisRules(open());
+    const source = storedRules(open());
     await source.push(text(1, 2));
     const rules = await load(open(), '1h'); // so it loads versions only at messages
     const allowed = allowedBy(rules);
@@ -91,7 +96,7 @@ describe.each<[string, (prefix: string) => () => RedisStore, string]>([
   });
 
   test('the next read finds a push whose message was lost', async () => {
-    const source = redisRules(open());
+    const source = storedRules(open());
     await source.push(text(1, 2));
     const first = await admin.get(`${prefix}${KEY}`);
     const rules = await load(open(), '100ms');
@@ -121,6 +126,51 @@ test('the command reads and pushes the versions of a client with a keyPrefix', a
   await eventually(async () => rules.version === 1);
 });
 
+describe('SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-rules-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const opener = (file: string) => () => closing(sqliteStore(join(folder, file)));
+
+  test('a push applies soon, a rollout only to its share, and a rollback undoes it', async () => {
+    const open = opener('pushed.db');
+    const source = storedRules(open());
+    await source.push(text(1, 2));
+    const rules = await load(open(), '1h');
+    const allowed = allowedBy(rules);
+    expect([await allowed('ann'), await allowed('ann'), await allowed('ann')]).toEqual([true, true, false]);
+    await source.push(text(2, 3));
+    await eventually(async () => rules.version === 2);
+    expect([await allowed('ann'), await allowed('ann')]).toEqual([true, false]);
+    await source.push(text(3, 9, 'rollout: { percent: 0 }'));
+    await eventually(async () => rules.version === 3);
+    expect(await allowed('ann')).toBe(false);
+    await source.rollback();
+    await eventually(async () => rules.version === 2);
+    const versions = (await source.versions()).map(({ number, rollbackTo }) => [number, rollbackTo]);
+    expect(versions).toEqual([[4, 2], [3], [2], [1]].map(([number, to]) => [number, to]));
+  });
+
+  test('of pushes at once each gets a number of its own, and the ten latest are kept', async () => {
+    const open = opener('at-once.db');
+    const sources = Array.from({ length: 4 }, () => storedRules(open()));
+    const pushed = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => sources[i % 4]!.push(text(i, i + 1))),
+    );
+    const numbers = pushed.map(({ number }) => number).sort((one, other) => one - other);
+    expect(numbers).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
+    const kept = (await sources[0]!.kept()).map(({ number }) => number);
+    expect(kept).toEqual(numbers.slice(2).reverse());
+  });
+
+  test('a push that replaces a version no longer the latest changes nothing', async () => {
+    const source = storedRules(opener('replaced.db')());
+    await source.push(text(1, 2));
+    await source.push(text(2, 2));
+    await expect(source.push(text(3, 2), { replaces: 1 })).rejects.toThrow(/version 2|number 2/);
+    expect((await source.versions()).map(({ number }) => number)).toEqual([2, 1]);
+  });
+});
+
 describe('Sentinel', () => {
   let servers: RedisSentinels;
   beforeAll(async () => {
@@ -135,7 +185,7 @@ describe('Sentinel', () => {
     const pushed = await sluice(['push', '-', '--yes', ...args], {}, text(1, 2));
     expect([pushed.code, pushed.stderr]).toEqual([0, '']);
     const rules = await load(open(), '1h');
-    const source = redisRules(open());
+    const source = storedRules(open());
     expect(await allowedBy(rules)('ann')).toBe(true);
     const before = testClient(servers.master.url);
     await eventually(async () => (await listenersOf(before, '')) === 1);

@@ -62,6 +62,25 @@ export interface FleetBoard {
 
 export const newProcess = (): string => randomUUID();
 
+/** Whose text it is, in the key of the index. */
+export const INDEX = 'index';
+/** Others would be another key. */
+export const PROCESS = /^[\w-]{1,64}$/;
+/** The most processes that are read: the latest ones. */
+export const MOST_PROCESSES = 10_000;
+
+/** Braces make the hash tag: in a cluster the texts are spread over the nodes. */
+export const boardKey = (kind: FleetKind | 'denials', whose: string): string =>
+  `sluice:v2:fleet:${kind}:{${whose}}`;
+
+/** A text that could not be read. */
+export const unread = (process: string, problem: string): FleetNote => ({
+  process,
+  age: 0,
+  text: '',
+  problem,
+});
+
 /** What one process broadcast. */
 export interface Broadcast {
   /** Random id of its store object. */

@@ -2,14 +2,19 @@ import { performance } from '#platform';
 import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
 import {
+  boardKey,
   type DenialFeed,
   type FleetBoard,
   type FleetKind,
   type FleetNote,
   type Follower,
   Followers,
+  INDEX,
   MOST_BYTES,
+  MOST_PROCESSES,
   newProcess,
+  PROCESS,
+  unread,
 } from './board.js';
 import { boardScript } from './board.script.js';
 
@@ -51,9 +56,9 @@ export class RedisBoard implements FleetBoard {
 
   async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
     const { process } = this;
-    const written = await this.#now('publish', keyOf(kind, process), ['write', text, String(ttl)]);
+    const written = await this.#now('publish', boardKey(kind, process), ['write', text, String(ttl)]);
     if (written === undefined) return false;
-    return (await this.#now('publish', keyOf(kind, INDEX), ['enter', process, String(ttl)])) !== undefined;
+    return (await this.#now('publish', boardKey(kind, INDEX), ['enter', process, String(ttl)])) !== undefined;
   }
 
   async broadcast(text: string): Promise<boolean> {
@@ -79,7 +84,7 @@ export class RedisBoard implements FleetBoard {
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
-    const reply = await this.#connection.run(boardScript, keyOf(kind, INDEX), [
+    const reply = await this.#connection.run(boardScript, boardKey(kind, INDEX), [
       'list',
       String(MOST_PROCESSES),
     ]);
@@ -87,7 +92,7 @@ export class RedisBoard implements FleetBoard {
     const notes = listed.flatMap((process, i) =>
       i % 2 === 0 ? [this.#note(kind, process, Number(listed[i + 1]))] : [],
     );
-    if (problem !== '') notes.push(Promise.resolve(refused(INDEX, problem)));
+    if (problem !== '') notes.push(Promise.resolve(unread(INDEX, problem)));
     return (await Promise.all(notes)).filter((note) => note.text !== '' || note.problem !== undefined);
   }
 
@@ -124,21 +129,11 @@ export class RedisBoard implements FleetBoard {
 
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
     if (!PROCESS.test(process) || !Number.isFinite(age))
-      return refused(process, 'its entry in the index cannot be read');
-    const reply = await this.#connection.run(boardScript, keyOf(kind, process), ['read', String(MOST_BYTES)]);
-    return Array.isArray(reply) ? refused(process, String(reply)) : { process, age, text: String(reply) };
+      return unread(process, 'its entry in the index cannot be read');
+    const reply = await this.#connection.run(boardScript, boardKey(kind, process), ['read', String(MOST_BYTES)]);
+    return Array.isArray(reply) ? unread(process, String(reply)) : { process, age, text: String(reply) };
   }
 }
 
-const refused = (process: string, problem: string): FleetNote => ({ process, age: 0, text: '', problem });
-
-const INDEX = 'index';
-/** Others would be another key. */
-const PROCESS = /^[\w-]{1,64}$/;
-/** The most processes that are read: the latest ones. */
-const MOST_PROCESSES = 10_000;
 /** What processes broadcast to their followers. */
 const CHANNEL = 'sluice:v2:fleet:denials';
-
-/** Braces make the hash tag: in a cluster the texts are spread over the nodes. */
-const keyOf = (kind: FleetKind, whose: string): string => `sluice:v2:fleet:${kind}:{${whose}}`;

@@ -1,29 +1,30 @@
 import { performance } from '#platform';
+import type { SharedTexts } from '../board/shared-texts.js';
+import { loadFleet, type StoreUsage, type StoreWatching, type UsageOptions, usageOf } from '../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../call/call.js';
 import type { Departure, DepartureDeadline } from '../call/deadlines.js';
 import { EVERYONE } from '../call/operation.js';
 import { PendingCall, THE_ANSWER } from '../call/pending-call.js';
-import { type Clock, unref } from '../clock.js';
+import type { Clock } from '../clock.js';
 import { decodeEntry, type StoredKey } from '../engine/entry.js';
 import { ESCALATION_SUFFIX } from '../engine/escalation.js';
-import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { StoreHealth } from '../health/store-health.js';
 import { getOrCreate } from '../maps.js';
-import type { MaybePromise } from '../maybe-promise.js';
-import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
+import { setImmediate } from '../native-timers.js';
+import { checkBoolean } from '../options.js';
 import { STORE_CALL } from '../telemetry/channels.js';
 import type { StoreEvents } from '../telemetry/store-events.js';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
-import type { Changes, EntryTable, KeptEntry, OpenKeys } from './entry-table.js';
+import type { Changes, EntryTable, OpenKeys } from './entry-table.js';
 import { changedRate } from './kept-rate.js';
 import type { RateAnswer, RateChange } from './shared-rate.js';
 import type { Store } from './store.js';
+import { TableBoard } from './table-board.js';
+import { TableInUse } from './table-in-use.js';
+import { TableTexts } from './table-texts.js';
 
 /** Calls that are decided together at most: others want the table too. */
 const MOST = 500;
-/** ms between two sweeps of the table, which one process makes for all, and between two steps of it. */
-const [SWEEP, STEP] = [60_000, 10];
-const SWEEPING = 'sluice:sweeping';
 
 export interface EntryStoreOptions {
   /** For `decision.source` and messages. */
@@ -34,7 +35,28 @@ export interface EntryStoreOptions {
   readonly table: EntryTable;
   /** Modules that must load before the first call. */
   readonly loading?: Promise<unknown> | undefined;
+  /** What the user gave. */
+  readonly options: SharingOptions;
 }
+
+/** The options of every store that processes share. */
+export interface SharingOptions {
+  /** Publish the limiters of this process in the store, so that the command `sluice` knows them by name? Default `true`. */
+  readonly definitions?: boolean | undefined;
+  /**
+   * Counts the keys that were denied most, and that took most, for `limiter.topKeys()`. Each process tells the others every 10 s, for
+   * `readUsage(store)`. Default `false`.
+   */
+  readonly usage?: boolean | UsageOptions | undefined;
+  /**
+   * Sends the denials of this process to `sluice tail` and the live page, while one of them is open. Every two seconds it looks whether there
+   * is a reader, and every ten seconds without calls. Needs `definitions`. Default `false`.
+   */
+  readonly denials?: boolean | undefined;
+}
+
+/** The names of `SharingOptions`. */
+export const SHARING_OPTIONS = ['definitions', 'usage', 'denials'] as const;
 
 /** Calls that are decided together. */
 class Gathered implements Departure {
@@ -68,26 +90,50 @@ export class EntryStore implements Store {
   readonly clock: Clock;
   readonly health: StoreHealth;
   readonly firstConnectionUntil = undefined;
-  readonly loading: Promise<unknown> | undefined;
+  readonly fleet: TableBoard;
+  readonly usage: StoreUsage | undefined;
+  readonly texts: SharedTexts;
   readonly #table: EntryTable;
+  readonly #inUse: TableInUse;
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #unwatch: (() => void) | undefined;
   #gathered: Gathered[] = [];
   #working: Promise<void> | undefined;
-  #sweeping: NodeJS.Timeout | undefined;
-  #closed = false;
+  /** Was there a decision? And one since the denial feed last looked? */
+  #used = false;
+  #usedLately = false;
 
-  constructor({ name, address, clock, table, loading }: EntryStoreOptions) {
+  /** @throws TypeError for a wrong option */
+  constructor({ name, address, clock, table, loading, options }: EntryStoreOptions) {
+    const { definitions = true, usage, denials = false } = options;
+    const where = `${name}Store`;
+    checkBoolean(`${where}: definitions`, definitions);
+    checkBoolean(`${where}: denials`, denials);
     this.name = name;
     this.clock = clock;
     this.#table = table;
-    this.loading = loading;
+    this.#inUse = new TableInUse(name, table, loading);
+    const { change } = this.#inUse;
+    this.texts = new TableTexts(change);
+    this.fleet = new TableBoard(change, definitions, () => this.#used);
+    this.usage = usageOf(where, usage, this.fleet);
+    if (denials) loadFleet<StoreWatching>(`${where}: denials`).sendDenials(this, this.#wasUsedLately);
     this.health = new StoreHealth(
       () => undefined,
       () => address,
       name,
     );
   }
+
+  get loading(): Promise<unknown> | undefined {
+    return this.#inUse.loading;
+  }
+
+  readonly #wasUsedLately = (): boolean => {
+    const used = this.#usedLately;
+    this.#usedLately = false;
+    return used;
+  };
 
   /** Nothing to set: a table has no connection that could be silent. */
   expect(): void {}
@@ -127,16 +173,18 @@ export class EntryStore implements Store {
     let granted: readonly Granted[] = [];
     let failure: unknown;
     try {
-      this.#checkOpen();
+      this.#inUse.checkOpen();
       const keys = new Set(calls.filter(({ over }) => !over).flatMap(keysOf));
       await this.loading;
-      await this.#change([...keys], (open) => {
+      const decide = (open: OpenKeys): Changes => {
         const turn = new DecidedTurn(open);
         gathered.sent = true;
         ended = calls.filter(({ over }) => !over).map((call) => this.#decided(turn, call));
         granted = turn.granted;
         return turn.changes;
-      });
+      };
+      await this.#inUse.decide([...keys], decide, true);
+      this.#wasUsed();
     } catch (error) {
       failure = error;
       ended = calls.map((call) => () => call.failed(error));
@@ -167,14 +215,15 @@ export class EntryStore implements Store {
       const answer = turn.decide(call);
       return () => call.owner.answered(call, answer);
     } catch (error) {
-      const reason = error instanceof RangeError ? foreign(this.name, error) : error;
+      const reason = this.#inUse.errorOf(error);
       return () => call.failed(reason);
     }
   }
 
-  #change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits = true): MaybePromise<void> {
-    this.#sweeping ??= this.#sweepIn(SWEEP);
-    return this.#table.change(keys, decide, waits);
+  #wasUsed(): void {
+    this.#used = true;
+    this.#usedLately = true;
+    this.fleet.feed?.start();
   }
 
   /**
@@ -182,7 +231,7 @@ export class EntryStore implements Store {
    * @throws StoreUnavailableError if another process has the table; all errors of `decide`
    */
   decideNow(call: Call): Answer {
-    this.#checkOpen();
+    this.#inUse.checkOpen();
     let answer: Answer;
     let granted: readonly Granted[];
     const decide = (open: OpenKeys): Changes => {
@@ -192,10 +241,11 @@ export class EntryStore implements Store {
       return turn.changes;
     };
     try {
-      void this.#change(keysOf(call), decide, false);
+      void this.#inUse.decide(keysOf(call), decide, false);
     } catch (error) {
-      throw error instanceof RangeError ? foreign(this.name, error) : error;
+      throw this.#inUse.errorOf(error);
     }
+    this.#wasUsed();
     this.#wake(granted!);
     return answer!;
   }
@@ -224,59 +274,21 @@ export class EntryStore implements Store {
 
   look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
     const key = storageKey(part) + (of === undefined ? '' : ESCALATION_SUFFIX);
-    return this.#update(key, (live, now) => {
+    return this.#inUse.update(key, (live, now) => {
       const entry = live?.entry && decodeEntry(live.entry);
       return [{ now, entry, timeToLive: entry && Math.ceil((live!.expires - now) / 1000) }];
     });
   }
 
   claim(key: string, ms: number): Promise<boolean> {
-    return this.#update(key, (live, now) =>
-      live === undefined ? [true, { key, entry: Buffer.alloc(0), expires: now + ms * 1000 }] : [false],
-    );
+    return this.#inUse.claim(key, ms);
   }
 
   rate(change: RateChange): Promise<RateAnswer> {
-    return this.#update(change.key, (live, now) => {
+    return this.#inUse.update(change.key, (live, now) => {
       const { answer, changed } = changedRate(change, live, now);
       return [answer, changed];
     });
-  }
-
-  /** Reads a key, and keeps the entry that `update` returns as well. */
-  async #update<T>(
-    key: string,
-    update: (
-      live: KeptEntry | undefined,
-      now: number,
-    ) => readonly [result: T, changed?: KeptEntry | undefined],
-  ): Promise<T> {
-    this.#checkOpen();
-    await this.loading;
-    let result: T;
-    try {
-      await this.#change([key], ({ now, entries }) => {
-        const kept = entries.get(key);
-        const [made, changed] = update(kept !== undefined && kept.expires > now ? kept : undefined, now);
-        result = made;
-        return { changed: changed === undefined ? [] : [changed], grants: false };
-      });
-    } catch (error) {
-      throw error instanceof RangeError ? foreign(this.name, error) : error;
-    }
-    return result!;
-  }
-
-  #sweepIn(ms: number): NodeJS.Timeout {
-    return unref(setTimeout(() => void this.#sweep(ms === STEP), ms));
-  }
-
-  async #sweep(goesOn: boolean): Promise<void> {
-    let hasMore = false;
-    try {
-      hasMore = (goesOn || (await this.claim(SWEEPING, SWEEP))) && (await this.#table.sweep());
-    } catch {} // calls that need the table get this error
-    if (!this.#closed) this.#sweeping = this.#sweepIn(hasMore ? STEP : SWEEP);
   }
 
   /** Listens to the events `storeError`, `degraded` and `recovered`; see `StoreEvents`. */
@@ -291,30 +303,17 @@ export class EntryStore implements Store {
     return this;
   }
 
-  async connect(): Promise<void> {
-    await this.loading;
-    this.#checkOpen();
-    await this.#table.connect();
-  }
-
-  #checkOpen(): void {
-    if (!this.#closed) return;
-    throw new StoreUnavailableError(`${this.name} store: it was closed`, {
-      reason: 'closed',
-      neverSent: true,
-    });
+  connect(): Promise<void> {
+    return this.#inUse.connect();
   }
 
   /** Calls without an answer reject. */
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#sweeping);
     this.#endWatch();
     this.health.end();
-    await this.#table.close();
+    this.usage?.close();
+    this.fleet.close();
+    await this.#inUse.close();
     await this.#working; // it may have waited for the table
   }
 }
-
-const foreign = (name: string, cause: RangeError): StoreConfigurationError =>
-  new StoreConfigurationError(`${name} store: a key of this limit holds a foreign value`, { cause });

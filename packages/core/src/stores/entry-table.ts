@@ -1,5 +1,8 @@
 import type { MaybePromise } from '../maybe-promise.js';
 
+/** The `expires` of an entry that stays. */
+export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER;
+
 /** What a table keeps of a key. */
 export interface KeptEntry {
   readonly key: string;
@@ -16,6 +19,15 @@ export interface OpenKeys {
   /** Of the keys that have one. */
   readonly entries: ReadonlyMap<string, KeptEntry>;
 }
+
+/** The entry of a key that counts; undefined if there is none. */
+export function liveAt({ now, entries }: OpenKeys, key: string): KeptEntry | undefined {
+  const kept = entries.get(key);
+  return kept !== undefined && kept.expires > now ? kept : undefined;
+}
+
+/** An entry that is a text; '' if there is none. */
+export const textAt = (open: OpenKeys, key: string): string => liveAt(open, key)?.entry?.toString() ?? '';
 
 /** What a turn makes of its keys. */
 export interface Changes {

@@ -1,5 +1,5 @@
-import type { Script } from '../algorithms/algorithm.js';
 import type { FleetBoard } from '../board/board.js';
+import type { SharedTexts } from '../board/shared-texts.js';
 import type { StoreUsage } from '../board/watching.js';
 import type { Answer, Call, Part } from '../call/call.js';
 import type { Departure } from '../call/deadlines.js';
@@ -108,9 +108,6 @@ export interface FleetFacet {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   claim(key: string, ms: number): Promise<boolean>;
-  /**
-   * Runs a script whose keys share a slot, for what processes share beside their counts. Connects if necessary. No decision waits for it.
-   * @throws StoreUnavailableError, StoreConfigurationError
-   */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** What operators change for all processes: rules. */
+  readonly texts: SharedTexts;
 }

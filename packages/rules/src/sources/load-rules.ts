@@ -8,7 +8,7 @@ import type { RuleSet } from '../rule-set.js';
 import { FileSource } from './file-source.js';
 import { Follower } from './follower.js';
 import { FunctionSource, type RulesFunction } from './function-source.js';
-import type { RedisRules } from './redis-rules.js';
+import type { StoredRules } from './stored-rules.js';
 import { isRulesSourceError, type RulesSource, type SourcedRules, sourceErrorOf } from './rules-source.js';
 import { fallbackVersion, type ReadyVersion, readyVersion } from './versions.js';
 
@@ -129,12 +129,12 @@ interface Found {
 /**
  * Loads rules, and follows each change of their source. An invalid version is refused as a whole: the last valid version stays active,
  * and the diagnostics channel `sluice:rules` says why.
- * @param source the path or URL of a file, `redisRules(store)`, or a function that returns a text or a document
+ * @param source the path or URL of a file, `storedRules(store)`, or a function that returns a text or a document
  * @throws RulesError if the first version has problems, RulesSourceError if the source cannot be read (both not with a `fallback`);
  *   RangeError, TypeError naming an invalid option
  */
 export async function loadRules(
-  source: string | URL | RedisRules | RulesFunction,
+  source: string | URL | StoredRules | RulesFunction,
   options: LoadRulesOptions = {},
 ): Promise<LoadedRules> {
   checkRulesOptions(options, 'loadRules', ['every', 'fallback']);
@@ -158,14 +158,14 @@ async function firstOf(source: RulesSource, fallback: ReadyVersion | undefined):
   }
 }
 
-function sourceOf(source: string | URL | RedisRules | RulesFunction): RulesSource {
+function sourceOf(source: string | URL | StoredRules | RulesFunction): RulesSource {
   // Not instanceof: a program may load this package twice, as ESM and as CJS.
-  if (typeof (source as Partial<RedisRules>)?.read === 'function') return source as RedisRules;
+  if (typeof (source as Partial<StoredRules>)?.read === 'function') return source as StoredRules;
   if (typeof source === 'function') return new FunctionSource(source);
   const isFile =
     source instanceof URL ? source.protocol === 'file:' : typeof source === 'string' && source !== '';
   if (isFile) return new FileSource(source as string | URL);
   throw new TypeError(
-    `loadRules takes the path of a file, redisRules(store), or a function that returns rules, not ${describe(source)}`,
+    `loadRules takes the path of a file, storedRules(store), or a function that returns rules, not ${describe(source)}`,
   );
 }

@@ -1,9 +1,6 @@
-import type { Store } from '@sluice/core';
-import { isStoreRefusal, sharedTextScript } from '@sluice/core/internal';
+import { isStoreRefusal, type SharedTexts } from '@sluice/core/internal';
 import { RulesSourceError, sourceErrorOf } from './rules-source.js';
 import { type Push, parseList, type RulesVersion } from './version-list.js';
-
-export type RunningStore = Store & Required<Pick<Store, 'run' | 'listen'>>;
 
 export interface VersionList {
   /** The list in its stored form. */
@@ -19,17 +16,18 @@ const MOST_OF_TEXT = 4_000_000;
 /** Pauses before a subscription is retried, ms: after a failure, and after a refusal by the server. */
 const [PAUSE, REFUSAL_PAUSE] = [30_000, 600_000];
 
-/** The versions of one document in Redis. Every error is a RulesSourceError. */
+/** The versions of one document in a store. Every error is a RulesSourceError. */
 export class StoredVersions {
-  /** The store in messages. */
+  /** The source in messages. */
   readonly name: string;
 
   constructor(
-    private readonly store: RunningStore,
+    private readonly texts: SharedTexts,
+    store: string,
     /** The key of the list. The texts are at `key:id`. */
     readonly key: string,
   ) {
-    this.name = `redis ${key}`;
+    this.name = `${store} ${key}`;
   }
 
   async list(): Promise<VersionList> {
@@ -49,9 +47,8 @@ export class StoredVersions {
   /** The versions whose texts are stored: Redis can evict texts. */
   async kept(versions: readonly RulesVersion[]): Promise<RulesVersion[]> {
     if (versions.length === 0) return [];
-    const keys = versions.map(({ id }) => this.#textKey(id));
-    const kept = String(await this.#run(keys, ['kept']));
-    return versions.filter((_, i) => kept[i] === '1');
+    const kept = await this.#do((texts) => texts.kept(versions.map(({ id }) => this.#textKey(id))));
+    return versions.filter((_, i) => kept[i]);
   }
 
   /** @returns undefined if the list is no longer `stored`: then nothing was changed */
@@ -60,8 +57,10 @@ export class StoredVersions {
     stored: string,
     text: string,
   ): Promise<RulesVersion | undefined> {
-    const keys = [this.key, ...[id, ...dropped.map((one) => one.id)].map((one) => this.#textKey(one))];
-    return parseList(String(await this.#run(keys, ['push', stored, line, rest, text])))[0];
+    const { key } = this;
+    const gone = dropped.map((one) => this.#textKey(one.id));
+    const push = { list: key, read: stored, line, rest, key: this.#textKey(id), text, dropped: gone };
+    return parseList(await this.#do((texts) => texts.push(push)))[0];
   }
 
   /** Calls `changed` after each push, and when messages can have been lost. */
@@ -70,7 +69,7 @@ export class StoredVersions {
     let timer: NodeJS.Timeout | undefined;
     let ended = false;
     const begin = () =>
-      this.store.listen(this.key, changed).then(
+      this.texts.follow(this.key, changed).then(
         (stop) => {
           if (ended) return stop();
           end = stop;
@@ -92,17 +91,17 @@ export class StoredVersions {
   readonly #textKey = (id: string): string => `${this.key}:${id}`;
 
   async #read(key: string, most: number): Promise<string> {
-    const reply = await this.#run([key], ['read', String(most)]);
-    if (!Array.isArray(reply)) return String(reply);
+    const { text, problem } = await this.#do((texts) => texts.read(key, most));
+    if (problem === undefined) return text;
     throw new RulesSourceError(
       this.name,
-      `the value of ${key} cannot be read: ${reply}, and at most ${most} are read`,
+      `the value of ${key} cannot be read: ${problem}, and at most ${most} are read`,
     );
   }
 
-  async #run(keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  async #do<T>(work: (texts: SharedTexts) => Promise<T>): Promise<T> {
     try {
-      return await this.store.run(sharedTextScript, keys, args);
+      return await work(this.texts);
     } catch (error) {
       throw sourceErrorOf(this.name, error);
     }

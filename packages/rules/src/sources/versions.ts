@@ -32,7 +32,7 @@ export function fallbackVersion(fallback: string | RulesDocument | RuleSet): Rea
 function rolloutError(text: string | RulesDocument, file: string | undefined): RulesError {
   const at = typeof text === 'string' ? readYaml(text).report.locate(['rollout'], true) : undefined;
   const message =
-    'a rollout needs the version before, which only redisRules(store) keeps: push the document with sluice push, or use percent: 100';
+    'a rollout needs the version before, which only storedRules(store) keeps: push the document with sluice push, or use percent: 100';
   return new RulesError(
     [{ message, line: at?.line, column: at?.column, path: 'rollout', hint: undefined }],
     file,

@@ -1,6 +1,6 @@
 import { noRedis } from '#platform';
-import type { Script } from '../../algorithms/algorithm.js';
 import { RedisBoard } from '../../board/redis-board.js';
+import type { SharedTexts } from '../../board/shared-texts.js';
 import { loadFleet, type StoreUsage, type StoreWatching, usageOf } from '../../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
 import type { Departure } from '../../call/deadlines.js';
@@ -23,6 +23,7 @@ import { inTime, type RunKey, SessionBoardConnection } from './board-connection.
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
+import { RedisTexts, type RunKeys } from './redis-texts.js';
 import { Numbers, rateAnswer } from './reply.js';
 import { Sender } from './sender.js';
 import { Session } from './session.js';
@@ -55,6 +56,12 @@ export class RedisStore implements Store {
   readonly #sender: Sender;
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
+  readonly #run: RunKeys = (script, keys, args) =>
+    inTime(
+      this.#session,
+      this.#sender.runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
+    );
+  readonly texts: SharedTexts = new RedisTexts(this.#run, (key, changed) => this.listen(key, changed));
   readonly send: (call: PendingCall) => Departure;
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
@@ -130,14 +137,7 @@ export class RedisStore implements Store {
 
   async look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey> {
     const key = storageKey(part) + (of === undefined ? '' : ESCALATION_SUFFIX);
-    return storedKey(await this.run(lookScript, [key], []));
-  }
-
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return inTime(
-      this.#session,
-      this.#sender.runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
-    );
+    return storedKey(await this.#run(lookScript, [key], []));
   }
 
   async claim(key: string, ms: number): Promise<boolean> {

@@ -8,8 +8,8 @@ import {
   isRulesError,
   type LoadedRules,
   loadRules,
-  type RedisRules,
-  redisRules,
+  type StoredRules,
+  storedRules,
 } from '../index.js';
 import { pointOf } from '../live/rollout.js';
 
@@ -18,13 +18,13 @@ const text = (limit: number, more = ''): string =>
 
 let store: RedisStore;
 let client: Redis;
-let source: RedisRules;
+let source: StoredRules;
 let rules: LoadedRules | undefined;
 
 beforeEach(() => {
   store = redisStore(redisUrl());
   client = new Redis(redisUrl());
-  source = redisRules(store, { name: uniqueName('t') });
+  source = storedRules(store, { name: uniqueName('t') });
 });
 afterEach(async () => {
   await rules?.close();
@@ -226,7 +226,7 @@ describe('a rollout', () => {
   });
 });
 
-test('redisRules accepts only a redisStore and a valid name', () => {
-  expect(() => redisRules({} as never)).toThrow('redisRules takes a redisStore(…)');
-  expect(() => redisRules(store, { name: 'a b' })).toThrow('redisRules: name must be a name');
+test('storedRules accepts only a redisStore and a valid name', () => {
+  expect(() => storedRules({} as never)).toThrow('storedRules takes a redisStore(…)');
+  expect(() => storedRules(store, { name: 'a b' })).toThrow('storedRules: name must be a name');
 });

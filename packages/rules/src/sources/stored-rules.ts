@@ -6,10 +6,10 @@ import { parseRules } from '../parse-rules.js';
 import type { RuleSet } from '../rule-set.js';
 import { RulesConflictError } from './rules-conflict-error.js';
 import { type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
-import { type RunningStore, StoredVersions } from './stored-versions.js';
+import { StoredVersions } from './stored-versions.js';
 import { pushOf, type RulesVersion, wholeVersion } from './version-list.js';
 
-export interface RedisRulesOptions {
+export interface StoredRulesOptions {
   /** The `name` of the document; default `rules`. */
   readonly name?: string | undefined;
 }
@@ -24,15 +24,15 @@ export interface PushOptions {
 /** Interval at which processes read without a message, ms: it bounds the effect of a lost message. */
 const EVERY = 30_000;
 /**
- * Rules stored in Redis, with earlier versions. A source for `loadRules`, which the commands `sluice push`, `diff`, `rollback` and
+ * Rules in a store that processes share, with earlier versions. A source for `loadRules`, which the commands `sluice push`, `diff`, `rollback` and
  * `rules` also use.
- * @throws TypeError for another store than `redisStore`, RangeError for an invalid name
+ * @throws TypeError for another store, such as `memoryStore`, RangeError for an invalid name
  */
-export const redisRules = (store: Store, options: RedisRulesOptions = {}): RedisRules =>
-  new RedisRules(store, options);
+export const storedRules = (store: Store, options: StoredRulesOptions = {}): StoredRules =>
+  new StoredRules(store, options);
 
-/** The result of `redisRules`. */
-export class RedisRules implements RulesSource {
+/** The result of `storedRules`. */
+export class StoredRules implements RulesSource {
   readonly name: string;
   readonly every = EVERY;
   readonly keepsBefore = true;
@@ -42,14 +42,16 @@ export class RedisRules implements RulesSource {
   readonly identity: string;
   readonly #stored: StoredVersions;
 
-  constructor(store: Store, options: RedisRulesOptions) {
-    checkOptions('redisRules', options, ['name']);
+  constructor(store: Store, options: StoredRulesOptions) {
+    checkOptions('storedRules', options, ['name']);
     const { name = 'rules' } = options;
     if (typeof name !== 'string' || !NAME.pattern.test(name))
-      throw new RangeError(`redisRules: name ${NAME.error}, not ${describe(name)}`);
-    if (typeof store?.run !== 'function' || typeof store.listen !== 'function')
-      throw new TypeError(`redisRules takes a redisStore(…), not ${describe(store)}`);
-    this.#stored = new StoredVersions(store as RunningStore, `sluice:${LAYOUT}:rules:{${name}}`);
+      throw new RangeError(`storedRules: name ${NAME.error}, not ${describe(name)}`);
+    if (store?.texts === undefined)
+      throw new TypeError(
+        `storedRules takes a store that processes share, such as redisStore(…), not ${describe(store)}`,
+      );
+    this.#stored = new StoredVersions(store.texts, store.name, `sluice:${LAYOUT}:rules:{${name}}`);
     this.key = this.#stored.key;
     this.identity = this.key;
     this.name = this.#stored.name;
@@ -63,7 +65,7 @@ export class RedisRules implements RulesSource {
       if (latest === undefined)
         throw new RulesSourceError(
           this.name,
-          'nothing is there: push rules with sluice push FILE, or pass the name of your document to redisRules',
+          'nothing is there: push rules with sluice push FILE, or pass the name of your document to storedRules',
         );
       if (latest.id === known) return undefined;
       const base = versions.find(({ number }) => number === latest.before);

@@ -1,0 +1,113 @@
+import { unref } from '../clock.js';
+import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
+import type { MaybePromise } from '../maybe-promise.js';
+import { clearTimeout, setTimeout } from '../native-timers.js';
+import { type Changes, type EntryTable, type KeptEntry, liveAt, type OpenKeys } from './entry-table.js';
+
+/** ms between two sweeps of the table, which one process makes for all, and between two steps of it. */
+const [SWEEP, STEP] = [60_000, 10];
+const SWEEPING = 'sluice:sweeping';
+
+/** Opens keys and keeps what `change` returns. @throws StoreUnavailableError, StoreConfigurationError */
+export type ChangeEntries = (
+  keys: readonly string[],
+  change: (open: OpenKeys) => readonly KeptEntry[],
+) => Promise<void>;
+
+/** The table of a store from its first call until it is closed: what it needs is loaded, and expired entries are swept away. */
+export class TableInUse {
+  closed = false;
+  readonly #name: string;
+  readonly #table: EntryTable;
+  #sweeping: NodeJS.Timeout | undefined;
+
+  constructor(
+    name: string,
+    table: EntryTable,
+    /** Modules that must load before the first call. */
+    readonly loading: Promise<unknown> | undefined,
+  ) {
+    this.#name = name;
+    this.#table = table;
+  }
+
+  /** @throws StoreUnavailableError if it was closed */
+  checkOpen(): void {
+    if (!this.closed) return;
+    throw new StoreUnavailableError(`${this.#name} store: it was closed`, {
+      reason: 'closed',
+      neverSent: true,
+    });
+  }
+
+  /** See `EntryTable`. Waits for nothing that must load. */
+  decide(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void> {
+    this.#sweeping ??= this.#sweepIn(SWEEP);
+    return this.#table.change(keys, decide, waits);
+  }
+
+  readonly change: ChangeEntries = async (keys, change) => {
+    this.checkOpen();
+    await this.loading;
+    try {
+      await this.decide(keys, (open) => ({ changed: change(open), grants: false }), true);
+    } catch (error) {
+      throw this.errorOf(error);
+    }
+  };
+
+  /** A foreign value at a key is no fault of the caller. */
+  errorOf(error: unknown): unknown {
+    if (!(error instanceof RangeError)) return error;
+    const message = `${this.#name} store: a key of this limit holds a foreign value`;
+    return new StoreConfigurationError(message, { cause: error });
+  }
+
+  /** Reads a key, and keeps the entry that `update` returns as well. */
+  async update<T>(
+    key: string,
+    update: (
+      live: KeptEntry | undefined,
+      now: number,
+    ) => readonly [result: T, changed?: KeptEntry | undefined],
+  ): Promise<T> {
+    let result: T;
+    await this.change([key], (open) => {
+      const [made, changed] = update(liveAt(open, key), open.now);
+      result = made;
+      return changed === undefined ? [] : [changed];
+    });
+    return result!;
+  }
+
+  /** Resolves to true for the first caller, and to false for others until `ms` are over. */
+  claim(key: string, ms: number): Promise<boolean> {
+    return this.update(key, (live, now) =>
+      live === undefined ? [true, { key, entry: Buffer.alloc(0), expires: now + ms * 1000 }] : [false],
+    );
+  }
+
+  #sweepIn(ms: number): NodeJS.Timeout {
+    return unref(setTimeout(() => void this.#sweep(ms === STEP), ms));
+  }
+
+  async #sweep(goesOn: boolean): Promise<void> {
+    let hasMore = false;
+    try {
+      hasMore = (goesOn || (await this.claim(SWEEPING, SWEEP))) && (await this.#table.sweep());
+    } catch {} // calls that need the table get this error
+    if (!this.closed) this.#sweeping = this.#sweepIn(hasMore ? STEP : SWEEP);
+  }
+
+  async connect(): Promise<void> {
+    await this.loading;
+    this.checkOpen();
+    await this.#table.connect();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.#sweeping);
+    await this.#table.close();
+  }
+}
