@@ -31,7 +31,7 @@ export function noAnswer(address: string, why: string): CliError {
 /** Turns any error into an error for people. @param address of the server, without a password */
 export function cliErrorOf(error: unknown, address: string): CliError {
   if (error instanceof CliError) return error;
-  const message = error instanceof Error ? error.message.replace(/^redis store: /, '') : String(error);
+  const message = error instanceof Error ? error.message.replace(/^\w+ store: /, '') : String(error);
   if (isStoreRefusal(error)) {
     const { reason } = error;
     if (reason === 'WRONGPASS' || reason === 'NOAUTH')

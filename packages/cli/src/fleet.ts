@@ -113,17 +113,20 @@ export function notLookedAt(limiters: readonly KnownLimiter[]): string | undefin
 /** Possible reasons why no limiter is known. */
 export const NOBODY =
   'A process publishes its limiters a second after its first decision, and is forgotten three minutes after its end. Is this the ' +
-  'right Redis? Has its client a keyPrefix (--client-prefix), or its store definitions: false?';
+  'right store? Has its Redis client a keyPrefix (--client-prefix), or its store definitions: false?';
 
 /** Layouts of later versions, which this one cannot read. */
 const NEWER = Array.from({ length: 8 }, (_, i) => `v${Number(LAYOUT.slice(1)) + 1 + i}`);
 
 /** Do processes run a version whose keys this version cannot read? */
-export async function newerLayout({ client, ask }: Context): Promise<string | undefined> {
-  const found = await Promise.all(
-    NEWER.map((layout) => ask(client.pttl(`sluice:${layout}:fleet:definitions:{index}`))),
-  );
-  return NEWER.find((_, i) => found[i]! > 0);
+export async function newerLayout({ redis, store, ask }: Context): Promise<string | undefined> {
+  const keys = NEWER.map((layout) => `sluice:${layout}:fleet:definitions:{index}`);
+  // In Redis the index is no text.
+  const found =
+    redis === undefined
+      ? await ask(store.texts.kept(keys))
+      : (await Promise.all(keys.map((key) => ask(redis.client.pttl(key))))).map((ttl) => ttl > 0);
+  return NEWER.find((_, i) => found[i]);
 }
 
 export const ofNewerLayout = (layout: string): string =>

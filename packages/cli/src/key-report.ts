@@ -78,7 +78,7 @@ export function linesOf(policy: InspectedPolicy, now: number): string[] {
     for (const { permits } of state.view.waiting)
       lines.push(`Waiting: a call for ${count(permits, 'permit')}.`);
   }
-  if (timeToLive !== undefined) lines.push(`Redis forgets the key in ${lengthText(timeToLive)}.`);
+  if (timeToLive !== undefined) lines.push(`The store forgets the key in ${lengthText(timeToLive)}.`);
   return lines;
 }
 

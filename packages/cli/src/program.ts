@@ -16,6 +16,7 @@ Exit codes:
   2  it could not be done: wrong usage, no connection, no rights
 
 Environment:
+  SLUICE_STORE    the same as --store, if no option says where the store is
   REDIS_URL       the address, if there is no --redis, --cluster or --sentinel
   REDIS_USERNAME  the user, also for --cluster and --sentinel
   REDIS_PASSWORD  the password: on a command line other users would see it
@@ -23,10 +24,12 @@ Environment:
                   the same for the sentinels, if they ask for it
   NO_COLOR        no colours, as --no-color
 
-Only the commands marked [writes] change anything in Redis; they ask before.
+Only the commands marked [writes] change anything in the store; they ask before.
 `;
 
 const WRITES = '[writes]';
+/** ms. */
+const LONGEST_TIMER = 2_147_483_647;
 
 /** @param state receives the exit code, and the server's address for errors */
 export function programOf(state: { code: ExitCode; address: string }, signal: AbortSignal): Command {
@@ -44,6 +47,7 @@ export function programOf(state: { code: ExitCode; address: string }, signal: Ab
 }
 
 const GLOBAL_OPTIONS = [
+  new Option('--store <address>', 'a file: sqlite:limits.db; or the address of a Redis'),
   new Option('--redis <url>', 'one server: redis://user:password@host:6379/0, rediss:// for TLS'),
   new Option('--cluster <host:port,...>', 'a Redis Cluster: some of its nodes'),
   new Option('--sentinel <host:port,...>', 'sentinels, with --name'),
@@ -92,7 +96,7 @@ function commandOf(
     .description(writes ? `${WRITES} ${description}` : description)
     .addHelpText(
       'after',
-      `\nExample:\n  $ sluice ${line}\n  ${meaning}\n\nWhere Redis is, and other options of all commands: sluice --help\n`,
+      `\nExample:\n  $ sluice ${line}\n  ${meaning}\n\nWhere the store is, and other options of all commands: sluice --help\n`,
     )
     .configureOutput({ outputError })
     .showHelpAfterError(`For example: sluice ${line}`)
@@ -106,17 +110,20 @@ function commandOf(
       .flat()
       .filter((arg) => arg !== undefined);
     const output = new Output(process.stdout, all.json === true, process.env, !all.color);
-    const connection = connectionOf(all, process.env);
+    const connection = await connectionOf(all, process.env);
     state.address = connection.address;
     const { deadline } = connection;
     const ask: Context['ask'] = (answer) => inTime(answer, deadline, connection.address);
     const { stdin, stderr, env } = process;
     const notes = new Notes(stderr, env);
     const context = { ...connection, output, notes, stdin, stderr, env, signal, ask };
+    // A database keeps no process alive, as a connection does.
+    const running = setInterval(() => {}, LONGEST_TIMER);
     try {
       if (!offline) await connected(context);
       state.code = await definition.run(context, args, own);
     } finally {
+      clearInterval(running);
       await connection.close();
     }
   });

@@ -8,9 +8,11 @@ import { messageOf } from './doctor/refusal.js';
 /** For clusters and sentinels, ioredis reports only that none answers. @returns an error with the reason of each server */
 export async function whyOut(
   error: unknown,
-  { server, deadline, address }: Pick<Connection, 'server' | 'deadline' | 'address'>,
+  { redis, deadline, address }: Pick<Connection, 'redis' | 'deadline' | 'address'>,
 ): Promise<unknown> {
-  if (!isStoreUnavailableError(error) || isStoreRefusal(error) || 'url' in server) return error;
+  if (redis === undefined || !isStoreUnavailableError(error) || isStoreRefusal(error)) return error;
+  const { server } = redis;
+  if ('url' in server) return error;
   const timing = { timeout: deadline, signal: AbortSignal.timeout(deadline) };
   const { nodes, sentinels } = await openDeployment(server, timing);
   const servers = [...(sentinels?.opinions ?? []).map(({ node }) => node), ...nodes];

@@ -86,8 +86,8 @@ test.each([
   ],
   [{ cluster: '[::1], [::2]:7' }, [], 'The cluster [::1]:6379, [::2]:7'],
 ])('--redis and others accept the IPv6 address %j', async (given, options, address) => {
-  const connection = connectionOf({ deadline: '1s', ...given }, {});
-  expect([connection.client.options].slice(0, options.length)).toMatchObject(options);
+  const connection = await connectionOf({ deadline: '1s', ...given }, {});
+  expect([connection.redis!.client.options].slice(0, options.length)).toMatchObject(options);
   expect(connection.address).toBe(address);
   await connection.close();
 });
@@ -102,10 +102,11 @@ test.each([
   ['redis://ann:a@h', { user: 'bob' }, { REDIS_PASSWORD: 'e' }, ['bob', 'e']],
   ['redis://:a@h', { user: 'bob' }, {}, ['bob', 'a']],
 ])('logs in by the option, the address or the environment: %s %j %j', async (redis, user, env, expected) => {
-  const connection = connectionOf({ deadline: '1s', redis, ...user }, env);
-  const { username, password } = (connection.client as import('ioredis').Redis).options;
+  const connection = await connectionOf({ deadline: '1s', redis, ...user }, env);
+  const { client, server } = connection.redis!;
+  const { username, password } = (client as import('ioredis').Redis).options;
   expect([username ?? undefined, password ?? undefined]).toEqual(expected);
-  expect([connection.server.username, connection.server.password]).toEqual(expected);
+  expect([server.username, server.password]).toEqual(expected);
   expect(JSON.stringify(connection.address)).not.toContain(':a');
   await connection.close();
 });

@@ -1,5 +1,16 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readDefinitions } from '@sluice/fleet';
-import { fixedWindow, RateLimiter, type RedisStore, redisStore } from '../../../packages/core/src/index.js';
+import { loadRules, storedRules } from '@sluice/rules';
+import {
+  fixedWindow,
+  RateLimiter,
+  type RedisStore,
+  redisStore,
+  type Store,
+} from '../../../packages/core/src/index.js';
+import { type SqliteStore, sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisSentinels, startRedisSentinels } from '../../support/redis/redis-sentinel.js';
@@ -10,7 +21,7 @@ import { ONCALL_CLUSTER_RULES, ONCALL_RULES } from './oncall-user.js';
 import { sluice, start } from './sluice.js';
 import { tailing } from './tailing.js';
 
-// The same commands with every kind of server.
+// The same commands with every kind of store.
 
 const listed = (addresses: readonly { host: string; port: number }[]) =>
   addresses.map(({ host, port }) => `${host}:${port}`).join(',');
@@ -42,7 +53,7 @@ async function watchThrough(at: string[], store: RedisStore, out: () => unknown,
   }
 }
 
-function commands(store: () => RedisStore, server: () => string[]): void {
+function commands(store: () => Store, server: () => string[], hasFindings = true): void {
   test('ls, inspect, explain, block, unblock and reset work', async () => {
     const limiters = await service(store());
     const run = (...args: string[]) => sluice([...args, ...server()]);
@@ -91,7 +102,7 @@ function commands(store: () => RedisStore, server: () => string[]): void {
       const events = await page.until('events', [
         '"name":"login"',
         '"text":"ann"',
-        'event: findings\ndata: [{',
+        hasFindings ? 'event: findings\ndata: [{' : 'event: findings\ndata: null',
         'event: health',
       ]);
       expect(events).toContain('"out":[]');
@@ -187,6 +198,70 @@ describe('a cluster', () => {
           /cluster_state:ok/.test(String(await ask('CLUSTER', 'INFO').catch(() => ''))),
         );
     }
+  });
+});
+
+describe('SQLite', () => {
+  let folder: string;
+  let file: string;
+  let store: SqliteStore;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-cli-'));
+    file = join(folder, 'limits.db');
+    store = sqliteStore({ file, usage: { keys: 'plain' }, denials: true });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const at = () => ['--store', `sqlite:${file}`];
+  commands(() => store, at, false);
+
+  test('push, rules and rollback work, and a process follows them', async () => {
+    const rules = (version: number) =>
+      `version: ${version}\nrules:\n  - { name: api, match: { path: /* }, key: IP, limit: { fixedWindow: { limit: 1, window: 1h } } }\n`;
+    expect(await sluice(['push', '-', '--yes', ...at()], {}, rules(1))).toMatchObject({ code: 0, stderr: '' });
+    const loaded = await loadRules(storedRules(store), { store });
+    try {
+      await sluice(['push', '-', '--yes', ...at()], {}, rules(2));
+      await eventually(async () => loaded.version === 2);
+      expect(await sluice(['rollback', '--yes', ...at()])).toMatchObject({ code: 0, stderr: '' });
+      await eventually(async () => loaded.version === 1);
+      expect((await sluice(['rules', ...at()])).stdout).toContain('sqlite');
+    } finally {
+      await loaded.close();
+    }
+  });
+
+  test('the address can be in SLUICE_STORE, and an option goes before it', async () => {
+    const env = { SLUICE_STORE: `sqlite:${file}`, COLUMNS: '1000' };
+    expect(await sluice(['ls', '--json'], env)).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await sluice(['ls', '--redis', 'redis://127.0.0.1:1'], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('redis://127.0.0.1:1')]);
+  });
+
+  test.each([
+    [['ls', '--store', 'sqlite:nowhere.db'], 'There is no file nowhere.db'],
+    [['ls', '--store', 'mysql://127.0.0.1'], 'must begin with redis://'],
+    [['ls', '--store', 'sqlite:a.db', '--cluster', '127.0.0.1:1'], 'Give one of --store and --cluster'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await sluice(args, { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test('doctor looks at Redis only, and says so', async () => {
+    const { code, stderr } = await sluice(['doctor', ...at()], { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('doctor looks at servers of Redis')]);
+  });
+
+  test('a file of another program is refused, and stays as it is', async () => {
+    const foreign = join(folder, 'foreign.db');
+    await writeFile(foreign, 'no database at all, and longer than the header of one'.repeat(20));
+    const before = await readFile(foreign);
+    const { code, stderr } = await sluice(['ls', '--store', `sqlite:${foreign}`], { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('foreign.db')]);
+    expect(await readFile(foreign)).toEqual(before);
   });
 });
 

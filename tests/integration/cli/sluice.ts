@@ -16,7 +16,7 @@ let built: ReturnType<typeof bundle> | undefined;
 
 /** The command from the sources of all packages, made once for a test file. */
 export const program = () => {
-  built ??= bundle(resolve(__dirname, '../../../packages/cli/src/bin.ts'));
+  built ??= bundle(resolve(__dirname, '../../../packages/cli/src/bin.ts'), { withPackages: true });
   return built;
 };
 

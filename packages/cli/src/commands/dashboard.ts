@@ -22,13 +22,13 @@ export const dashboard: CommandDefinition = {
   example: ['dashboard', 'http://127.0.0.1:40123/…/?token=…'],
   writes: false,
   async run(context, _args, options) {
-    const { store, output, signal } = context;
+    const { store, redis, output, signal } = context;
     const { port, write } = options;
     if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
       throw new CliError(`--port takes a number from 0 to 65535, not ${port}.`);
     }
-    const findings = examinationOf(context, options);
-    const served = await serveDashboard(store, { port: Number(port), write: write === true, findings });
+    const findings = redis && { findings: examinationOf(context, redis, options) };
+    const served = await serveDashboard(store, { port: Number(port), write: write === true, ...findings });
     try {
       output.json({ url: served.url });
       output.lines([

@@ -1,3 +1,4 @@
+import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { EXAMINATION_OPTIONS, examinationOf } from '../doctor/command-options.js';
 import { exitCodeOf } from '../doctor/finding.js';
@@ -18,8 +19,10 @@ export const doctor: CommandDefinition = {
   writes: false,
   offline: true, // it opens its own connections, and a server that is out is a finding
   async run(context, _args, options) {
-    const { output } = context;
-    const findings = await examinationOf(context, options)();
+    const { output, redis, address } = context;
+    if (redis === undefined)
+      throw new CliError(`doctor looks at servers of Redis, and ${address} is none.`);
+    const findings = await examinationOf(context, redis, options)();
     for (const finding of findings) output.json(finding);
     output.lines(render(findings, output));
     return exitCodeOf(findings);

@@ -1,5 +1,6 @@
 import { toMicros } from '@sluice/core/internal';
 import type { CommandOption, Context } from '../command.js';
+import type { RedisConnection } from '../redis-connection.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 
@@ -22,7 +23,8 @@ export const EXAMINATION_OPTIONS: readonly CommandOption[] = [
  * @throws RangeError for a wrong duration
  */
 export function examinationOf(
-  { server, deadline, client, signal }: Context,
+  { deadline, signal }: Pick<Context, 'deadline' | 'signal'>,
+  { client, server }: RedisConnection,
   { limiterDeadline, prefix, aclUser, scan }: Readonly<Record<string, string | boolean | undefined>>,
 ): () => Promise<Finding[]> {
   const settings = {
