@@ -1,7 +1,6 @@
-import type { Store } from '@sluice/core';
 import { toMicros } from '@sluice/core/internal';
 import { CliError } from './cli-error.js';
-import { connectDatabase, isDatabase } from './database.js';
+import { connectDatabase, isDatabase, type SharedStore } from './database.js';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
 
 /** The options of the command line for the store. */
@@ -9,9 +8,6 @@ export interface ConnectionOptions extends RedisConnectionOptions {
   readonly store?: string;
   readonly deadline: string;
 }
-
-/** A store that processes share, as a command needs it. */
-export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'look' | 'texts'>>;
 
 /** The store that a command works with. */
 export interface Connection {

@@ -1,8 +1,16 @@
 import { existsSync } from 'node:fs';
+import type { Store } from '@sluice/core';
 import { CliError } from './cli-error.js';
-import type { Connection } from './connection.js';
 
-type Opened = Omit<Connection, 'deadline'>;
+/** A store that processes share, as a command needs it. */
+export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'look' | 'texts'>>;
+
+interface Opened {
+  readonly store: SharedStore;
+  /** Without user and password. */
+  readonly address: string;
+  close(): Promise<void>;
+}
 
 /** How the address of a database begins, and how its store is opened. */
 const DATABASES: Readonly<Record<string, (address: string) => Promise<Opened>>> = {

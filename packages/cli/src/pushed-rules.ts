@@ -1,4 +1,4 @@
-import type { StoredRules, RuleSet, RulesVersion } from '@sluice/rules';
+import type { RuleSet, RulesVersion, StoredRules } from '@sluice/rules';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';

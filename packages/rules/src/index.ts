@@ -11,14 +11,14 @@ export { type ParseOptions, parseRules } from './parse-rules.js';
 export { type ApplyingRule, type MatchedRule, RuleSet } from './rule-set.js';
 export type { RulesFunction } from './sources/function-source.js';
 export { type LoadedRules, type LoadRulesOptions, loadRules } from './sources/load-rules.js';
+export { isRulesConflictError, RulesConflictError } from './sources/rules-conflict-error.js';
+export { isRulesSourceError, RulesSourceError } from './sources/rules-source.js';
 export {
   type PushOptions,
   type StoredRules,
   type StoredRulesOptions,
   storedRules,
 } from './sources/stored-rules.js';
-export { isRulesConflictError, RulesConflictError } from './sources/rules-conflict-error.js';
-export { isRulesSourceError, RulesSourceError } from './sources/rules-source.js';
 export type { RulesVersion } from './sources/version-list.js';
 export type { RuleTest } from './testing/compile-tests.js';
 export { type FailedTest, runTests, type TestReport } from './testing/run-tests.js';

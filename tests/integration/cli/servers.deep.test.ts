@@ -221,7 +221,10 @@ describe('SQLite', () => {
   test('push, rules and rollback work, and a process follows them', async () => {
     const rules = (version: number) =>
       `version: ${version}\nrules:\n  - { name: api, match: { path: /* }, key: IP, limit: { fixedWindow: { limit: 1, window: 1h } } }\n`;
-    expect(await sluice(['push', '-', '--yes', ...at()], {}, rules(1))).toMatchObject({ code: 0, stderr: '' });
+    expect(await sluice(['push', '-', '--yes', ...at()], {}, rules(1))).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
     const loaded = await loadRules(storedRules(store), { store });
     try {
       await sluice(['push', '-', '--yes', ...at()], {}, rules(2));

@@ -86,6 +86,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/dashboard',
     '@sluice/rules',
     '@sluice/rules/simulate',
+    '@sluice/sqlite',
   ];
   const undeclared = [...graph.values()].flatMap(({ path, packages }) => {
     const known = declared(path);

@@ -20,8 +20,7 @@ export const doctor: CommandDefinition = {
   offline: true, // it opens its own connections, and a server that is out is a finding
   async run(context, _args, options) {
     const { output, redis, address } = context;
-    if (redis === undefined)
-      throw new CliError(`doctor looks at servers of Redis, and ${address} is none.`);
+    if (redis === undefined) throw new CliError(`doctor looks at servers of Redis, and ${address} is none.`);
     const findings = await examinationOf(context, redis, options)();
     for (const finding of findings) output.json(finding);
     output.lines(render(findings, output));

@@ -50,7 +50,9 @@ export const tail: CommandDefinition = {
 function warnOfSilence({ notes, store }: Context, { processes }: Fleet): void {
   const others = processes.filter(({ process }) => process !== store.fleet?.process);
   if (others.length === 0 || others.some(({ denials }) => denials)) return;
-  notes.say('No process sends its denials. Create their stores with the option denials: redisStore({ url, denials: true }).');
+  notes.say(
+    'No process sends its denials. Create their stores with the option denials: redisStore({ url, denials: true }).',
+  );
 }
 
 /** Notes an unknown name, because nothing would be shown. It is not an error: the limiter can be published later. */

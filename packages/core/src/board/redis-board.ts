@@ -130,7 +130,10 @@ export class RedisBoard implements FleetBoard {
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
     if (!PROCESS.test(process) || !Number.isFinite(age))
       return unread(process, 'its entry in the index cannot be read');
-    const reply = await this.#connection.run(boardScript, boardKey(kind, process), ['read', String(MOST_BYTES)]);
+    const reply = await this.#connection.run(boardScript, boardKey(kind, process), [
+      'read',
+      String(MOST_BYTES),
+    ]);
     return Array.isArray(reply) ? unread(process, String(reply)) : { process, age, text: String(reply) };
   }
 }

@@ -1,4 +1,4 @@
-/** What is at a key. */
+/** The text of a key. */
 export interface SharedText {
   /** '' without one. */
   readonly text: string;

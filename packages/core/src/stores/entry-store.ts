@@ -1,6 +1,12 @@
 import { performance } from '#platform';
 import type { SharedTexts } from '../board/shared-texts.js';
-import { loadFleet, type StoreUsage, type StoreWatching, type UsageOptions, usageOf } from '../board/watching.js';
+import {
+  loadFleet,
+  type StoreUsage,
+  type StoreWatching,
+  type UsageOptions,
+  usageOf,
+} from '../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../call/call.js';
 import type { Departure, DepartureDeadline } from '../call/deadlines.js';
 import { EVERYONE } from '../call/operation.js';

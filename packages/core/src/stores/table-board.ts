@@ -23,7 +23,7 @@ import type { ChangeEntries } from './table-in-use.js';
 const LOOK = 500;
 /** ms for which what was broadcast can be read, and for which a follower counts after its last look. */
 const KEPT = 5_000;
-/** Its entry says that somebody follows. */
+/** It has an entry while a process follows. */
 const FOLLOWED = 'sluice:v2:fleet:followed';
 
 /** What a process broadcast in the last seconds: µs of the store's clock, each later than the one before, and the texts. */

@@ -8,8 +8,8 @@ import type { RuleSet } from '../rule-set.js';
 import { FileSource } from './file-source.js';
 import { Follower } from './follower.js';
 import { FunctionSource, type RulesFunction } from './function-source.js';
-import type { StoredRules } from './stored-rules.js';
 import { isRulesSourceError, type RulesSource, type SourcedRules, sourceErrorOf } from './rules-source.js';
+import type { StoredRules } from './stored-rules.js';
 import { fallbackVersion, type ReadyVersion, readyVersion } from './versions.js';
 
 export interface LoadRulesOptions extends RulesOptions {

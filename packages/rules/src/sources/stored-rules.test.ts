@@ -226,7 +226,7 @@ describe('a rollout', () => {
   });
 });
 
-test('storedRules accepts only a redisStore and a valid name', () => {
+test('storedRules accepts only a store that processes share, and a valid name', () => {
   expect(() => storedRules({} as never)).toThrow('storedRules takes a redisStore(…)');
   expect(() => storedRules(store, { name: 'a b' })).toThrow('storedRules: name must be a name');
 });
