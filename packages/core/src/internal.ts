@@ -112,12 +112,27 @@ export { KeyState } from './engine/key-state.js';
 export { deciderOf } from './limiter/decider-of.js';
 export { debugOf } from './limiter/decision-record.js';
 
-// Stores over a database keep the same entries as Redis, and decide on them in this process.
+// `@sluice/entries` is a store over a database: it keeps the same entries as Redis, and decides on them in this process.
 
 export {
-  EntryStore,
-  type EntryStoreOptions,
-  SHARING_OPTIONS,
-  type SharingOptions,
-} from './stores/entry-store.js';
-export type { Changes, EntryTable, KeptEntry, OpenKeys } from './stores/entry-table.js';
+  boardKey,
+  type Follower,
+  Followers,
+  INDEX,
+  MOST_PROCESSES,
+  newProcess,
+  PROCESS,
+  unread,
+} from './board/board.js';
+export type { SharedText, TextPush } from './board/shared-texts.js';
+export { loadFleet, usageOf } from './board/watching.js';
+export { type Answer, type Call, type Part, storageKey } from './call/call.js';
+export type { Departure, DepartureDeadline } from './call/deadlines.js';
+export { EVERYONE } from './call/operation.js';
+export { PendingCall, THE_ANSWER } from './call/pending-call.js';
+export { decideBare } from './engine/bare.js';
+export { decodeEntry, type Entry, encodeEntry, expiryOf, numbersOf, packed } from './engine/entry.js';
+export { ESCALATION_SUFFIX, type EscalationState } from './engine/escalation.js';
+export { StoreHealth } from './health/store-health.js';
+export { getOrCreate } from './maps.js';
+export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js';

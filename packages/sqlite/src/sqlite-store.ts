@@ -1,11 +1,6 @@
 import { type Clock, systemClock } from '@sluice/core';
-import {
-  checkOptions,
-  describe,
-  EntryStore,
-  SHARING_OPTIONS,
-  type SharingOptions,
-} from '@sluice/core/internal';
+import { checkOptions, describe } from '@sluice/core/internal';
+import { EntryStore, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
 import type { DriverName, OpenFile } from './drivers.js';
 import { SqliteTable } from './sqlite-table.js';
 

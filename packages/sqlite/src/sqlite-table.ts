@@ -1,5 +1,6 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
-import type { Changes, EntryTable, KeptEntry, MaybePromise, OpenKeys } from '@sluice/core/internal';
+import type { MaybePromise } from '@sluice/core/internal';
+import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
 import { classified, codeOf, isBusy, NotOpenedError } from './errors.js';
 

@@ -79,6 +79,7 @@ test('a package imports only declared packages and public entries of its sibling
   const entries = [
     '@sluice/core',
     '@sluice/core/internal',
+    '@sluice/entries',
     '@sluice/fleet',
     '@sluice/fleet/internal',
     '@sluice/http',

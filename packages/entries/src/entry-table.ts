@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../maybe-promise.js';
+import type { MaybePromise } from '@sluice/core/internal';
 
 /** The `expires` of an entry that stays. */
 export const NEVER_EXPIRES = Number.MAX_SAFE_INTEGER;

@@ -1,30 +1,32 @@
-import { performance } from '#platform';
-import type { SharedTexts } from '../board/shared-texts.js';
+import type { Clock, Store, StoreEvents, StoreUsage, UsageOptions } from '@sluice/core';
 import {
+  type Answer,
+  type Call,
+  checkBoolean,
+  type Departure,
+  type DepartureDeadline,
+  decodeEntry,
+  ESCALATION_SUFFIX,
+  EVERYONE,
+  getOrCreate,
   loadFleet,
-  type StoreUsage,
+  type Part,
+  PendingCall,
+  type RateAnswer,
+  type RateChange,
+  type SharedTexts,
+  STORE_CALL,
+  type StoredKey,
+  StoreHealth,
   type StoreWatching,
-  type UsageOptions,
+  setImmediate,
+  storageKey,
+  THE_ANSWER,
   usageOf,
-} from '../board/watching.js';
-import { type Answer, type Call, type Part, storageKey } from '../call/call.js';
-import type { Departure, DepartureDeadline } from '../call/deadlines.js';
-import { EVERYONE } from '../call/operation.js';
-import { PendingCall, THE_ANSWER } from '../call/pending-call.js';
-import type { Clock } from '../clock.js';
-import { decodeEntry, type StoredKey } from '../engine/entry.js';
-import { ESCALATION_SUFFIX } from '../engine/escalation.js';
-import { StoreHealth } from '../health/store-health.js';
-import { getOrCreate } from '../maps.js';
-import { setImmediate } from '../native-timers.js';
-import { checkBoolean } from '../options.js';
-import { STORE_CALL } from '../telemetry/channels.js';
-import type { StoreEvents } from '../telemetry/store-events.js';
+} from '@sluice/core/internal';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
 import type { Changes, EntryTable, OpenKeys } from './entry-table.js';
 import { changedRate } from './kept-rate.js';
-import type { RateAnswer, RateChange } from './shared-rate.js';
-import type { Store } from './store.js';
 import { TableBoard } from './table-board.js';
 import { TableInUse } from './table-in-use.js';
 import { TableTexts } from './table-texts.js';
@@ -41,8 +43,8 @@ export interface EntryStoreOptions {
   readonly table: EntryTable;
   /** Modules that must load before the first call. */
   readonly loading?: Promise<unknown> | undefined;
-  /** What the user gave. */
-  readonly options: SharingOptions;
+  /** What the user gave. Default: the defaults. */
+  readonly options?: SharingOptions | undefined;
 }
 
 /** The options of every store that processes share. */
@@ -110,7 +112,7 @@ export class EntryStore implements Store {
   #usedLately = false;
 
   /** @throws TypeError for a wrong option */
-  constructor({ name, address, clock, table, loading, options }: EntryStoreOptions) {
+  constructor({ name, address, clock, table, loading, options = {} }: EntryStoreOptions) {
     const { definitions = true, usage, denials = false } = options;
     const where = `${name}Store`;
     checkBoolean(`${where}: definitions`, definitions);

@@ -1,6 +1,5 @@
-import { numbersOf, packed } from '../engine/entry.js';
+import { numbersOf, packed, type RateAnswer, type RateChange, type StoredRate } from '@sluice/core/internal';
 import type { KeptEntry } from './entry-table.js';
-import type { RateAnswer, RateChange, StoredRate } from './shared-rate.js';
 
 /** A shared rate with its version; see `EffectiveRate`. */
 export interface KeptRate extends StoredRate {

@@ -1,7 +1,5 @@
-import { unref } from '../clock.js';
-import { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
-import type { MaybePromise } from '../maybe-promise.js';
-import { clearTimeout, setTimeout } from '../native-timers.js';
+import { StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
+import { clearTimeout, type MaybePromise, setTimeout, unref } from '@sluice/core/internal';
 import { type Changes, type EntryTable, type KeptEntry, liveAt, type OpenKeys } from './entry-table.js';
 
 /** ms between two sweeps of the table, which one process makes for all, and between two steps of it. */

@@ -1,6 +1,11 @@
-import type { SharedText, SharedTexts, TextPush } from '../board/shared-texts.js';
-import { unref } from '../clock.js';
-import { clearTimeout, setTimeout } from '../native-timers.js';
+import {
+  clearTimeout,
+  type SharedText,
+  type SharedTexts,
+  setTimeout,
+  type TextPush,
+  unref,
+} from '@sluice/core/internal';
 import { type KeptEntry, NEVER_EXPIRES, textAt } from './entry-table.js';
 import type { ChangeEntries } from './table-in-use.js';
 

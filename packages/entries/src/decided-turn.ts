@@ -1,11 +1,19 @@
-import type { Answer, Call, Part } from '../call/call.js';
-import { storageKey } from '../call/call.js';
-import { decideBare } from '../engine/bare.js';
-import { decide } from '../engine/decide.js';
-import { decodeEntry, type Entry, encodeEntry, expiryOf } from '../engine/entry.js';
-import { ESCALATION_SUFFIX, type EscalationState } from '../engine/escalation.js';
-import { KeyState } from '../engine/key-state.js';
-import { RateNotSetError } from '../errors.js';
+import { RateNotSetError } from '@sluice/core';
+import {
+  type Answer,
+  type Call,
+  decide,
+  decideBare,
+  decodeEntry,
+  type Entry,
+  ESCALATION_SUFFIX,
+  type EscalationState,
+  encodeEntry,
+  expiryOf,
+  KeyState,
+  type Part,
+  storageKey,
+} from '@sluice/core/internal';
 import type { Changes, KeptEntry, OpenKeys } from './entry-table.js';
 import { type KeptRate, rateOf } from './kept-rate.js';
 

@@ -1,5 +1,7 @@
+import { type StoreConfigurationError, type StoreUnavailableError, systemClock } from '@sluice/core';
 import {
   boardKey,
+  clearTimeout,
   type DenialFeed,
   type FleetBoard,
   type FleetKind,
@@ -11,11 +13,10 @@ import {
   MOST_PROCESSES,
   newProcess,
   PROCESS,
+  setTimeout,
   unread,
-} from '../board/board.js';
-import { systemClock, unref } from '../clock.js';
-import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
-import { clearTimeout, setTimeout } from '../native-timers.js';
+  unref,
+} from '@sluice/core/internal';
 import { type KeptEntry, liveAt, type OpenKeys, textAt } from './entry-table.js';
 import type { ChangeEntries } from './table-in-use.js';
 

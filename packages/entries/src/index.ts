@@ -1,0 +1,2 @@
+export { EntryStore, type EntryStoreOptions, SHARING_OPTIONS, type SharingOptions } from './entry-store.js';
+export type { Changes, EntryTable, KeptEntry, OpenKeys } from './entry-table.js';
