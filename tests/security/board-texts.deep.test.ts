@@ -140,7 +140,7 @@ async function run(command: typeof ls, store: Store, args: string[] = [], option
     store,
     output,
     notes: new Notes({ write: (text: string) => (notes += text) }, {}),
-    client: { pttl: async () => -2 },
+    redis: { client: { pttl: async () => -2 } },
     ask: async <T>(answer: Promise<T>) => answer,
   } as unknown as Context;
   const code = await command.run(context, args, options);
