@@ -11,11 +11,13 @@ export interface Finished {
 export function run(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeoutMs?: number; uid?: number; gid?: number } = {},
 ): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
+      uid: options.uid,
+      gid: options.gid,
       env: { ...programEnv, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { letTheTestProcessEnd, reapWithUs } from '../child.ts';
 import { run } from '../run.ts';
 import { connects } from './free-port.ts';
 import type { RedisBinary } from './redis-binary.ts';
@@ -39,7 +40,11 @@ export async function launch(
   child.stderr.on('data', collect);
 
   let exited = false;
-  const reaper = child.pid === undefined ? undefined : reapWithUs(child.pid, folder, container);
+  const ends = container === undefined ? 'kill -9 "$1"' : 'docker rm -f "$3"';
+  const reaper =
+    child.pid === undefined
+      ? undefined
+      : reapWithUs(`${ends} >/dev/null 2>&1; rm -rf "$2"`, [String(child.pid), folder, container ?? '']);
   const ended = new Promise<void>((resolve) => {
     const done = () => {
       exited = true;
@@ -71,28 +76,4 @@ export async function launch(
       else await run('docker', ['kill', '--signal', signal, container]);
     },
   };
-}
-
-/**
- * A shell that ends the server when its own input ends, which happens when this process ends in any way, even by kill -9. It has its
- * own session, so that Ctrl-C does not end it first.
- */
-function reapWithUs(pid: number, folder: string, container: string | undefined): ChildProcess {
-  const end = container === undefined ? 'kill -9 "$1"' : 'docker rm -f "$3"';
-  const script = `cat >/dev/null; ${end} >/dev/null 2>&1; rm -rf "$2"`;
-  const reaper = spawn('sh', ['-c', script, 'sh', String(pid), folder, container ?? ''], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  reaper.once('error', () => undefined);
-  letTheTestProcessEnd(reaper);
-  return reaper;
-}
-
-/** Without this, a test that forgets to stop its server would keep Jest from ending. */
-function letTheTestProcessEnd(child: ChildProcess): void {
-  child.unref();
-  for (const stream of [child.stdin, child.stdout, child.stderr]) {
-    (stream as { unref?: () => void } | null)?.unref?.();
-  }
 }
