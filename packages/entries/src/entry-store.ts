@@ -97,7 +97,8 @@ export class EntryStore implements Store {
   readonly remote = true;
   readonly clock: Clock;
   readonly health: StoreHealth;
-  readonly firstConnectionUntil = undefined;
+  /** Decides at once. Only a table without a network can. */
+  readonly decideNow?: (call: Call) => Answer;
   readonly fleet: TableBoard;
   readonly usage: StoreUsage | undefined;
   readonly texts: SharedTexts;
@@ -120,6 +121,7 @@ export class EntryStore implements Store {
     this.name = name;
     this.clock = clock;
     this.#table = table;
+    if (table.network === undefined) this.decideNow = this.#decideNow;
     this.#inUse = new TableInUse(name, table, loading);
     const { change } = this.#inUse;
     this.texts = new TableTexts(change);
@@ -127,7 +129,7 @@ export class EntryStore implements Store {
     this.usage = usageOf(where, usage, this.fleet);
     if (denials) loadFleet<StoreWatching>(`${where}: denials`).sendDenials(this, this.#wasUsedLately);
     this.health = new StoreHealth(
-      () => undefined,
+      () => table.network?.connectionError,
       () => address,
       name,
     );
@@ -143,8 +145,13 @@ export class EntryStore implements Store {
     return used;
   };
 
-  /** Nothing to set: a table has no connection that could be silent. */
-  expect(): void {}
+  get firstConnectionUntil(): number | undefined {
+    return this.#table.network?.firstConnectionUntil;
+  }
+
+  expect(deadline: number): void {
+    this.#table.network?.expect(deadline);
+  }
 
   decide(call: Call): Promise<Answer> {
     const pending = PendingCall.of(call);
@@ -238,7 +245,7 @@ export class EntryStore implements Store {
    * Decides at once, for a table that needs no network.
    * @throws StoreUnavailableError if another process has the table; all errors of `decide`
    */
-  decideNow(call: Call): Answer {
+  readonly #decideNow = (call: Call): Answer => {
     this.#inUse.checkOpen();
     let answer: Answer;
     let granted: readonly Granted[];
@@ -256,7 +263,7 @@ export class EntryStore implements Store {
     this.#wasUsed();
     this.#wake(granted!);
     return answer!;
-  }
+  };
 
   #wake(granted: readonly Granted[]): void {
     for (const [key, id] of granted) for (const listener of this.#listeners.get(key) ?? []) listener(id);

@@ -36,11 +36,22 @@ export interface Changes {
   readonly grants: boolean;
 }
 
+/** Of a table behind a network. Its `change` always waits, so its store has no `consumeSync`. */
+export interface TableNetwork {
+  /** For a table that was never connected: until then calls wait for it, ms of the monotonic clock; see `Store`. */
+  readonly firstConnectionUntil: number | undefined;
+  /** The last error, while there is no connection. */
+  readonly connectionError: Error | undefined;
+  /** Tells how long calls wait for an answer, ms. */
+  expect(deadline: number): void;
+}
+
 /**
  * Where entries are stored. It decides nothing.
  * @throws StoreUnavailableError, StoreConfigurationError from each method
  */
 export interface EntryTable {
+  readonly network?: TableNetwork | undefined;
   /**
    * Opens keys, lets `decide` decide, and keeps all that it changes, or nothing if it throws. Locks and compare-and-swap are both right: if
    * another process was faster, `decide` is called again.

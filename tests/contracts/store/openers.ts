@@ -8,9 +8,11 @@ import {
   redisStore,
   type Store,
 } from '../../../packages/core/src/index.js';
+import { PostgresStore } from '../../../packages/postgres/src/index.js';
 import { SqliteStore } from '../../../packages/sqlite/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
+import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import type { StoreKind } from './harness.js';
 
@@ -81,4 +83,26 @@ export const sqlite: StoreKind = {
     return new SqliteStore({ file: join(folder, `${files}.db`), clock });
   },
   another: (store, clock) => new SqliteStore({ file: (store as SqliteStore).file, clock }),
+};
+
+let postgresServer: PostgresServer;
+let tables = 0;
+
+/** Starts the server of `postgres`, for the tests of the file. */
+export function startsPostgres(): void {
+  beforeAll(async () => {
+    postgresServer = await startPostgres();
+  }, 120_000);
+  afterAll(() => postgresServer?.stop());
+}
+
+/** Each store has a connection of its own to the server, as in another process. */
+export const postgres: StoreKind = {
+  name: 'postgres',
+  open: (clock) => {
+    tables += 1;
+    return new PostgresStore({ url: postgresServer.url, table: `limits ${tables}`, clock });
+  },
+  another: (store, clock) =>
+    new PostgresStore({ url: postgresServer.url, table: (store as PostgresStore).table, clock }),
 };

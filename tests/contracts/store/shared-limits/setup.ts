@@ -12,7 +12,8 @@ import { sharedRateScript } from '../../../../packages/core/src/stores/shared-ra
 import { storeOnDefaults } from '../../../support/expecting-warning.js';
 import { like } from '../../../support/like.js';
 import { redisUrl, uniqueName } from '../../../support/redis-url.js';
-import { sqlite } from '../openers.js';
+import { postgres, sqlite } from '../openers.js';
+import type { StoreKind } from '../harness.js';
 
 /** Two stores on the same state: two processes of a fleet. */
 interface Fleet {
@@ -65,21 +66,26 @@ export const redisFleet: FleetKind = {
   },
 };
 
-/** Two connections to one file. */
-export const sqliteFleet: FleetKind = {
-  name: 'sqlite',
-  open(clock) {
-    const store = sqlite.open(clock);
-    const other = sqlite.another(store, clock);
-    return {
-      stores: [store, other],
-      close: async () => {
-        await store.close();
-        await other.close();
-      },
-    };
-  },
-};
+/** Two connections to one file or table. */
+function fleetOf(kind: StoreKind): FleetKind {
+  return {
+    name: kind.name,
+    open(clock) {
+      const store = kind.open(clock);
+      const other = kind.another(store, clock);
+      return {
+        stores: [store, other],
+        close: async () => {
+          await store.close();
+          await other.close();
+        },
+      };
+    },
+  };
+}
+
+export const sqliteFleet = fleetOf(sqlite);
+export const postgresFleet = fleetOf(postgres);
 
 type LimiterOptions = Partial<Pick<SharedLimiterOptions, 'name' | 'clientId' | 'keyPrefix'>>;
 

@@ -1,0 +1,200 @@
+import type { Clock } from '@sluice/core';
+import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
+import type { Link, Row } from './clients.js';
+import { classified, connectionReplaced, isAgain, isMissingTable, isReadOnly, serverError } from './errors.js';
+import { Listener } from './listener.js';
+import { Session } from './session.js';
+import { arrayOf, bytesArrayOf, type Sql } from './sql.js';
+
+/** Entries that one step of a sweep looks at. */
+const SWEPT = 1_000;
+
+export interface PostgresTableOptions {
+  readonly sql: Sql;
+  /** The name of the table, for messages. */
+  readonly name: string;
+  readonly open: () => Link;
+  /** Undefined: calls that wait poll. */
+  readonly listener: Listener | undefined;
+  /** Are statements kept by name? Not behind a pooler: another server connection would not know them. */
+  readonly prepares: boolean;
+  /** For tests. Undefined: the database's clock. */
+  readonly clock: Clock | undefined;
+  readonly loading: Promise<unknown> | undefined;
+}
+
+/** The keys that a turn has locked. */
+interface Locked extends OpenKeys {
+  readonly transaction: string;
+}
+
+/** The entries of a table of Postgres. All processes decide together: each turn locks the rows of its keys. */
+export class PostgresTable implements EntryTable {
+  readonly network: Session;
+  readonly #options: PostgresTableOptions;
+  readonly #sql: Sql;
+  /** The end of the last transaction: one connection has one at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** The key up to which this sweep has looked. */
+  #sweptTo = '';
+
+  constructor(options: PostgresTableOptions) {
+    const { sql, name, open } = options;
+    this.#options = options;
+    this.#sql = sql;
+    this.network = new Session(open, sql, name);
+  }
+
+  async connect(): Promise<void> {
+    await this.#options.loading;
+    await this.#inTurn(() => this.network.ready());
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {}); // its caller gets the error
+    return done;
+  }
+
+  change(keys: readonly string[], decide: (open: OpenKeys) => Changes): Promise<void> {
+    return this.#inTurn(async () => {
+      let mayReconnect = this.network.isConnected;
+      for (;;) {
+        const link = await this.network.ready();
+        const locked = await this.#lock(link, keys, mayReconnect);
+        if (locked === undefined) mayReconnect = false;
+        else if (await this.#keep(link, locked, decide)) return;
+      }
+    });
+  }
+
+  /** Trip 1. @returns undefined to try again: on a new connection, if this one was lost before it was used */
+  async #lock(link: Link, keys: readonly string[], mayReconnect: boolean): Promise<Locked | undefined> {
+    const { network } = this;
+    try {
+      const [, rows] = await network.trip(() =>
+        Promise.all([link.query(this.#sql.begin(network.deadline)), this.#query(link, 'lock', [arrayOf(keys)])]),
+      );
+      return this.#lockedOf(rows);
+    } catch (error) {
+      this.#failed(link, error as Error);
+      if (isAgain(error) || (mayReconnect && !network.isConnected)) return undefined;
+      throw classified(error, true);
+    }
+  }
+
+  #lockedOf(rows: readonly Row[]): Locked {
+    const entries = new Map<string, KeptEntry>();
+    let transaction = '';
+    let now = 0;
+    for (const [key, entry, number] of rows as readonly [string, Buffer | null, string][]) {
+      if (entry !== null) entries.set(key, { key, entry, expires: Number(number) });
+      else [transaction, now] = [key, Number(number)];
+    }
+    return { now: this.#options.clock?.now() ?? now, entries, transaction };
+  }
+
+  /** Trip 2. @returns whether everything was kept; otherwise nothing was */
+  async #keep(link: Link, locked: Locked, decide: (open: OpenKeys) => Changes): Promise<boolean> {
+    let changes: Changes;
+    try {
+      changes = decide(locked);
+    } catch (error) {
+      link.query('ROLLBACK').catch(() => {}); // a lost connection ends the transaction as well
+      throw error;
+    }
+    const { changed, grants } = changes;
+    if (changed.length === 0 && !grants) {
+      link.query('COMMIT').catch(() => {}); // there is nothing to keep: the answers need not wait for it
+      return true;
+    }
+    const { expected, replies } = this.#send(link, locked, changes);
+    try {
+      const [[[kept, same] = []] = []] = await this.network.trip(() => Promise.all(replies));
+      if (same !== true) throw connectionReplaced();
+      return Number(kept) === expected;
+    } catch (error) {
+      this.#failed(link, error as Error);
+      if (isAgain(error)) return false;
+      throw classified(error, await isCertain(replies, error));
+    }
+  }
+
+  /** @returns the replies, first to the writes and last to COMMIT, and how many keys the writes must keep */
+  #send(link: Link, { entries, transaction }: Locked, { changed, grants }: Changes) {
+    const kept = changed.filter(({ entry }) => entry !== undefined);
+    const inserted = kept.filter(({ key }) => !entries.has(key));
+    const updated = kept.filter(({ key }) => entries.has(key));
+    const removed = changed.filter(({ key, entry }) => entry === undefined && entries.has(key));
+    const onlyUpdates = inserted.length === 0 && removed.length === 0;
+    const replies = [
+      onlyUpdates
+        ? this.#query(link, 'update', [...columnsOf(updated), transaction])
+        : this.#query(link, 'keep', [
+            ...columnsOf(inserted),
+            ...columnsOf(updated),
+            arrayOf(removed.map(({ key }) => key)),
+            transaction,
+          ]),
+    ];
+    if (inserted.length > 1)
+      replies.push(this.#query(link, 'undo', [arrayOf(inserted.map(({ key }) => key))]));
+    if (grants) replies.push(link.query(this.#sql.notify));
+    replies.push(link.query('COMMIT'));
+    return { expected: onlyUpdates ? updated.length : inserted.length, replies };
+  }
+
+  #query(link: Link, name: 'lock' | 'update' | 'keep' | 'undo', values: readonly unknown[]) {
+    return link.query(this.#sql[name], values, this.#options.prepares ? `sluice_${name}` : undefined);
+  }
+
+  /** Ends the transaction, or a connection that is of no use any more. */
+  #failed(link: Link, error: Error): void {
+    // A new connection finds the primary, and makes a table that is gone.
+    const isUsable = serverError(error) !== undefined && !isReadOnly(error) && !isMissingTable(error);
+    if (isUsable) link.query('ROLLBACK').catch(() => {});
+    else this.network.lost(link, error);
+  }
+
+  watch(granted: () => void): () => void {
+    return this.#options.listener?.watch(granted) ?? (() => {});
+  }
+
+  sweep(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const link = await this.network.ready();
+      const now = this.#options.clock?.now() ?? null;
+      try {
+        const [[last, looked] = []] = await this.network.trip(() =>
+          link.query(this.#sql.sweep, [this.#sweptTo, SWEPT, now]),
+        );
+        const hasMore = Number(looked) === SWEPT;
+        this.#sweptTo = hasMore ? String(last) : '';
+        return hasMore;
+      } catch (error) {
+        this.#failed(link, error as Error);
+        throw classified(error, false);
+      }
+    });
+  }
+
+  close(): void {
+    this.#options.listener?.close();
+    this.network.close();
+  }
+}
+
+/** Keys, entries and expiries. */
+const columnsOf = (all: readonly KeptEntry[]): readonly string[] => [
+  arrayOf(all.map(({ key }) => key)),
+  bytesArrayOf(all.map(({ entry }) => entry!)),
+  `{${all.map(({ expires }) => expires).join(',')}}`,
+];
+
+/** Is it certain that a turn was not kept? A server that ends a connection may have kept what it has not answered. */
+async function isCertain(replies: readonly Promise<unknown>[], error: unknown): Promise<boolean> {
+  const found = serverError(error);
+  if (found === undefined) return false;
+  const isCommit = (await Promise.allSettled(replies.slice(0, -1))).every(({ status }) => status === 'fulfilled');
+  return !(isCommit && found.code.startsWith('57P'));
+}

@@ -1,0 +1,5 @@
+import { storeContract } from './all.suite.js';
+import { postgres, startsPostgres } from './openers.js';
+
+startsPostgres();
+storeContract(postgres);
