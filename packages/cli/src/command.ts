@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ExitCode } from './cli-error.js';
-import type { Connection } from './connection.js';
+import type { Connection, NamedStore } from './connection.js';
 import type { Notes } from './notes.js';
 import type { Output } from './output.js';
 
@@ -16,6 +16,8 @@ export interface Context extends Connection {
   readonly env: NodeJS.ProcessEnv;
   /** Rejects after the deadline, also if the server is frozen. */
   ask<T>(answer: Promise<T>): Promise<T>;
+  /** A second store, which the command connects and closes. @param address as `--store` takes it; undefined: the store of all commands */
+  openOther(address: string | undefined): Promise<Connection>;
 }
 
 export interface CommandOption {
@@ -41,6 +43,8 @@ export interface CommandDefinition {
   readonly writes: boolean;
   /** Does it work without Redis? */
   readonly offline?: boolean;
+  /** The store that it works with, if an option of its own names it. */
+  storeOf?(options: Readonly<Record<string, string | boolean | undefined>>): NamedStore;
   run(
     context: Context,
     args: readonly string[],

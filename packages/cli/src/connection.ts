@@ -1,4 +1,5 @@
 import { toMicros } from '@sluice/core/internal';
+import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
 import { connectDatabase, isDatabase, type SharedStore } from './database.js';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
@@ -12,6 +13,8 @@ export interface ConnectionOptions extends RedisConnectionOptions {
 /** The store that a command works with. */
 export interface Connection {
   readonly store: SharedStore;
+  /** What the store keeps, as it is. */
+  readonly entries: StoredEntries;
   /** What the commands need that look at the servers themselves. Undefined: it is no Redis. */
   readonly redis?: RedisConnection | undefined;
   /** The address without user and password. */
@@ -21,10 +24,22 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A store that an option of its own command names. */
+export interface NamedStore {
+  /** As `--store` takes it. Undefined: the options of all commands say where the store is. */
+  readonly address: string | undefined;
+  /** May the command make the file of a database? */
+  readonly creates?: boolean;
+}
+
 const PLACES = ['store', 'redis', 'cluster', 'sentinel'] as const;
 
 /** Does not connect yet. @throws CliError for options that contradict each other */
-export async function connectionOf(options: ConnectionOptions, env: NodeJS.ProcessEnv): Promise<Connection> {
+export async function connectionOf(
+  options: ConnectionOptions,
+  env: NodeJS.ProcessEnv,
+  { address, creates = false }: NamedStore = { address: undefined },
+): Promise<Connection> {
   const given = PLACES.filter((name) => options[name] !== undefined);
   if (given.length > 1)
     throw new CliError(
@@ -32,7 +47,11 @@ export async function connectionOf(options: ConnectionOptions, env: NodeJS.Proce
       'They name different kinds of servers.',
     );
   const deadline = toMicros('--deadline', options.deadline) / 1000;
-  const { store = given.length === 0 ? env.SLUICE_STORE || undefined : undefined } = options;
-  if (store !== undefined && isDatabase(store)) return { ...(await connectDatabase(store)), deadline };
-  return { ...connectRedis({ ...options, redis: options.redis ?? store }, env, deadline), deadline };
+  const usual = options.store ?? (given.length === 0 ? env.SLUICE_STORE || undefined : undefined);
+  const store = address ?? usual;
+  if (store !== undefined && isDatabase(store))
+    return { ...(await connectDatabase(store, creates)), deadline };
+  const server = address === undefined ? options : { ...options, cluster: undefined, sentinel: undefined };
+  const redis = address ?? options.redis ?? usual;
+  return { ...connectRedis({ ...server, redis }, env, deadline), deadline };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Store } from '@sluice/core';
+import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
 
 /** A store that processes share, as a command needs it. */
@@ -7,13 +8,14 @@ export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'lo
 
 interface Opened {
   readonly store: SharedStore;
+  readonly entries: StoredEntries;
   /** Without user and password. */
   readonly address: string;
   close(): Promise<void>;
 }
 
 /** How the address of a database begins, and how its store is opened. */
-const DATABASES: Readonly<Record<string, (address: string) => Promise<Opened>>> = {
+const DATABASES: Readonly<Record<string, (address: string, creates: boolean) => Promise<Opened>>> = {
   'sqlite:': openSqlite,
 };
 
@@ -21,15 +23,22 @@ const schemeOf = (address: string): string => /^[a-z]+:/.exec(address)?.[0] ?? '
 
 export const isDatabase = (address: string): boolean => Object.hasOwn(DATABASES, schemeOf(address));
 
-/** @throws CliError if it cannot be there */
-export const connectDatabase = (address: string): Promise<Opened> => DATABASES[schemeOf(address)]!(address);
+/** @param creates may it make the database? @throws CliError if it cannot be there */
+export const connectDatabase = (address: string, creates: boolean): Promise<Opened> =>
+  DATABASES[schemeOf(address)]!(address, creates);
 
-async function openSqlite(address: string): Promise<Opened> {
-  const file = address.slice('sqlite:'.length);
+const fileOf = (address: string): string => address.slice('sqlite:'.length);
+
+/** Is it the address of a file that is not there? */
+export const isMissing = (address: string | undefined): boolean =>
+  address !== undefined && schemeOf(address) === 'sqlite:' && !existsSync(fileOf(address));
+
+async function openSqlite(address: string, creates: boolean): Promise<Opened> {
+  const file = fileOf(address);
   // SQLite would make an empty one.
-  if (!existsSync(file))
+  if (!creates && isMissing(address))
     throw new CliError(`There is no file ${file}.`, 'For example: --store sqlite:/var/lib/app/limits.db');
   const { sqliteStore } = await import('@sluice/sqlite');
   const store = sqliteStore({ file, definitions: false });
-  return { store, address: file, close: () => store.close() };
+  return { store, entries: store.entries, address: file, close: () => store.close() };
 }

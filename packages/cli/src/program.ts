@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
-import { CliError, type ExitCode } from './cli-error.js';
+import type { ExitCode } from './cli-error.js';
 import type { CommandDefinition, Context } from './command.js';
 import { COMMANDS } from './commands/index.js';
 import { completionCommand } from './completion.js';
+import { askedOf, connected } from './connected.js';
 import { type ConnectionOptions, connectionOf } from './connection.js';
 import { Notes } from './notes.js';
 import { Output } from './output.js';
 import { VERSION } from './version.js';
-import { whyOut } from './why-out.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -110,13 +110,14 @@ function commandOf(
       .flat()
       .filter((arg) => arg !== undefined);
     const output = new Output(process.stdout, all.json === true, process.env, !all.color);
-    const connection = await connectionOf(all, process.env);
+    const connection = await connectionOf(all, process.env, definition.storeOf?.(own));
     state.address = connection.address;
-    const { deadline } = connection;
-    const ask: Context['ask'] = (answer) => inTime(answer, deadline, connection.address);
+    const ask: Context['ask'] = (answer) => askedOf(connection, answer);
+    const openOther: Context['openOther'] = (address) =>
+      connectionOf(all, process.env, { address, creates: true });
     const { stdin, stderr, env } = process;
     const notes = new Notes(stderr, env);
-    const context = { ...connection, output, notes, stdin, stderr, env, signal, ask };
+    const context = { ...connection, output, notes, stdin, stderr, env, signal, ask, openOther };
     // A database keeps no process alive, as a connection does.
     const running = setInterval(() => {}, LONGEST_TIMER);
     try {
@@ -126,27 +127,5 @@ function commandOf(
       clearInterval(running);
       await connection.close();
     }
-  });
-}
-
-async function connected(context: Context): Promise<void> {
-  try {
-    await context.ask(context.store.connect());
-  } catch (error) {
-    throw await whyOut(error, context);
-  }
-}
-
-function inTime<T>(answer: Promise<T>, ms: number, address: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = () =>
-      reject(
-        new CliError(
-          `${address} did not answer within ${ms} ms.`,
-          'Give it longer with --deadline 10s. If it wants TLS: rediss:// or --tls.',
-        ),
-      );
-    const timer = setTimeout(late, ms);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

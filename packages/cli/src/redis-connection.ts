@@ -10,13 +10,14 @@ import {
 } from '@sluice/core';
 import { Cluster, Redis } from 'ioredis';
 import { CliError } from './cli-error.js';
+import { RedisEntries } from './copy/redis-entries.js';
 import { nameOf } from './doctor/node.js';
 
 /** The options of the command line for the connection to Redis. */
 export interface RedisConnectionOptions {
   readonly redis?: string | undefined;
-  readonly cluster?: string;
-  readonly sentinel?: string;
+  readonly cluster?: string | undefined;
+  readonly sentinel?: string | undefined;
   readonly name?: string;
   readonly user?: string;
   readonly tls?: boolean;
@@ -51,7 +52,7 @@ export function connectRedis(options: RedisConnectionOptions, env: NodeJS.Proces
     await store.close();
     client.disconnect();
   };
-  return { store, redis: { client, server }, address, close };
+  return { store, entries: new RedisEntries(client), redis: { client, server }, address, close };
 }
 
 function clientOf(

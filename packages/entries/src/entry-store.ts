@@ -28,6 +28,7 @@ import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
 import type { Changes, EntryTable, OpenKeys } from './entry-table.js';
 import { changedRate } from './kept-rate.js';
 import { TableBoard } from './table-board.js';
+import { type StoredEntries, TableEntries } from './table-entries.js';
 import { TableInUse } from './table-in-use.js';
 import { TableTexts } from './table-texts.js';
 
@@ -102,6 +103,8 @@ export class EntryStore implements Store {
   readonly fleet: TableBoard;
   readonly usage: StoreUsage | undefined;
   readonly texts: SharedTexts;
+  /** The entries as they are, to carry them to another store. */
+  readonly entries: StoredEntries;
   readonly #table: EntryTable;
   readonly #inUse: TableInUse;
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
@@ -123,8 +126,9 @@ export class EntryStore implements Store {
     this.#table = table;
     if (table.network === undefined) this.decideNow = this.#decideNow;
     this.#inUse = new TableInUse(name, table, loading);
-    const { change } = this.#inUse;
+    const { change, keysAfter } = this.#inUse;
     this.texts = new TableTexts(change);
+    this.entries = new TableEntries(change, keysAfter);
     this.fleet = new TableBoard(change, definitions, () => this.#used);
     this.usage = usageOf(where, usage, this.fleet);
     if (denials) loadFleet<StoreWatching>(`${where}: denials`).sendDenials(this, this.#wasUsedLately);

@@ -60,6 +60,12 @@ export interface EntryTable {
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void>;
   /** Calls `granted` soon after another process has kept a turn that grants. @returns a function that ends that */
   watch(granted: () => void): () => void;
+  /**
+   * The next keys in the order of their bytes, also of expired entries.
+   * @param key the keys after this one
+   * @param most as many at most
+   */
+  keysAfter(key: string, most: number): MaybePromise<readonly string[]>;
   /** Removes the expired ones of the next thousand entries or so, a step that no call notices. @returns whether there are more to look at */
   sweep(): MaybePromise<boolean>;
   /** Opens the database now, instead of at the first call. */

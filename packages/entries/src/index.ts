@@ -1,2 +1,3 @@
 export { EntryStore, type EntryStoreOptions, SHARING_OPTIONS, type SharingOptions } from './entry-store.js';
 export type { Changes, EntryTable, KeptEntry, OpenKeys, TableNetwork } from './entry-table.js';
+export type { PutOptions, StoredEntries, StoredEntry } from './table-entries.js';

@@ -54,6 +54,13 @@ export class TableInUse {
     }
   };
 
+  /** See `EntryTable`. */
+  readonly keysAfter = async (key: string, most: number): Promise<readonly string[]> => {
+    this.checkOpen();
+    await this.loading;
+    return this.#table.keysAfter(key, most);
+  };
+
   /** A foreign value at a key is no fault of the caller. */
   errorOf(error: unknown): unknown {
     if (!(error instanceof RangeError)) return error;

@@ -29,6 +29,7 @@ interface Statements {
   readonly read: Statement;
   readonly write: Statement;
   readonly remove: Statement;
+  readonly keysAfter: Statement;
   readonly step: Statement;
   readonly sweep: Statement;
   readonly sweepRest: Statement;
@@ -203,6 +204,7 @@ export class SqliteTable implements EntryTable {
         'INSERT INTO sluice VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry, expires = excluded.expires',
       ),
       remove: of('DELETE FROM sluice WHERE key = ?'),
+      keysAfter: of('SELECT key FROM sluice WHERE key > ? ORDER BY key LIMIT ?'),
       step: of('SELECT key FROM sluice WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?'),
       sweep: of('DELETE FROM sluice WHERE key > ? AND key <= ? AND expires <= ?'),
       sweepRest: of('DELETE FROM sluice WHERE key > ? AND expires <= ?'),
@@ -243,6 +245,14 @@ export class SqliteTable implements EntryTable {
     } catch {
       return 0;
     }
+  }
+
+  keysAfter(key: string, most: number): Promise<readonly string[]> {
+    return this.#begun(({ keysAfter, rollback }) => {
+      const rows = keysAfter.all(key, most) as { key: string }[];
+      rollback.run();
+      return rows.map((row) => row.key);
+    });
   }
 
   async sweep(): Promise<boolean> {

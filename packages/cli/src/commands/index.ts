@@ -1,6 +1,7 @@
 import type { CommandDefinition } from '../command.js';
 import { block, reset, unblock } from './block.js';
 import { check } from './check.js';
+import { copy } from './copy.js';
 import { dashboard } from './dashboard.js';
 import { diff } from './diff.js';
 import { doctor } from './doctor.js';
@@ -40,4 +41,5 @@ export const COMMANDS: readonly CommandDefinition[] = [
   penalty,
   push,
   rollback,
+  copy,
 ];
