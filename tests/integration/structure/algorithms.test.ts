@@ -34,9 +34,10 @@ test('the suites know each algorithm, and each suite each mode', () => {
 
 test.each(kinds.map((kind) => [kind.name, kind] as const))('%s is known everywhere', (name, kind) => {
   expect((core as Record<string, unknown>)[name]).toBe(kind.create);
-  expect(read('docs/operations.md')).toMatch(new RegExp(`^- Tags: .*\\b${name}\\b`, 'm'));
   expect(existsSync(join(folder, kind.page, 'README.md'))).toBe(true);
-  expect(PAGES.filter((page) => !read(page).includes(`\`${name}`))).toEqual([]);
+  const isNamed = new RegExp(`^- Tags: .*\\b${name}\\b`, 'm').test(read('docs/operations.md'));
+  const missing = PAGES.filter((page) => !read(page).includes(`\`${name}`));
+  expect(isNamed ? missing : [...missing, 'docs/operations.md, the line of tags']).toEqual([]);
 
   // The factory accepts the described options, and no others.
   const create = kind.create as (options: object) => core.Policy;
