@@ -1,25 +1,23 @@
 import { StoreConfigurationError } from '@sluice/core';
 import { quoted } from './sql.js';
 
-/** What a store needs of a client: one connection. `new pg.Client(…)` is one. */
+/** What a store needs of a client, which is one connection: `new pg.Client(…)`. */
 export interface PgClient {
   connect(): Promise<unknown>;
-  query(query: PgQuery): Promise<{ readonly rows: readonly unknown[] }>;
+  query(query: {
+    readonly text: string;
+    readonly values?: unknown[];
+    readonly name?: string;
+    readonly rowMode: 'array';
+  }): Promise<{ readonly rows: readonly unknown[] }>;
   end(): Promise<unknown>;
   on(event: 'error' | 'end' | 'notification', listener: (event: never) => void): unknown;
-}
-
-export interface PgQuery {
-  readonly text: string;
-  readonly values?: unknown[];
-  readonly name?: string;
-  readonly rowMode: 'array';
 }
 
 /** What `postgres(url, { max: 1 })` of postgres.js returns. */
 export interface PostgresJs {
   unsafe(
-    query: string,
+    text: string,
     values?: never[],
     options?: { prepare?: boolean },
   ): { values(): PromiseLike<readonly unknown[]> };
@@ -30,47 +28,41 @@ export interface PostgresJs {
 
 export type PostgresClient = PgClient | PostgresJs;
 
-export type Row = readonly unknown[];
-
-/** One connection, of either client. Queries are sent at once, and answered in order. Only one without values may have several statements. */
+/** One connection, of either client. Queries are sent at once and answered in order. */
 export interface Link {
   connect(): Promise<unknown>;
-  query(text: string, values?: readonly unknown[], name?: string): Promise<readonly Row[]>;
-  /** @param heard gets the payload of each message */
+  /** @param name keeps the statement prepared. Several statements have no values */
+  query(text: string, values?: readonly unknown[], name?: string): Promise<readonly (readonly unknown[])[]>;
   listen(channel: string, heard: (payload: string) => void): Promise<unknown>;
-  /** Calls `lost` when the connection ends, if the client says so. */
+  /** Calls `lost` when the connection ends, if the client tells. */
   onLost(lost: (error: Error) => void): void;
-  /** @param now does not wait for the server, which may be silent */
+  /** @param now without waiting for the server, which may be silent */
   end(now: boolean): void;
 }
 
-/** The link of a client that `connect` has returned. @throws TypeError */
+/** @throws TypeError unless it is a client with one connection */
 export function linkOf(client: PostgresClient): Link {
-  const { unsafe, query, options } = Object(client) as Partial<PgClient & PostgresJs>;
-  if (typeof unsafe === 'function') {
-    if (options?.max === 1) return postgresJsLink(client as PostgresJs);
-    throw new TypeError('postgresStore: connect must return postgres(…) with max: 1, a connection of its own');
-  }
-  if (typeof query === 'function' && 'end' in client && 'on' in client) return pgLink(client as PgClient);
-  throw new TypeError('postgresStore: connect must return a new client: new pg.Client(…), or postgres(…)');
+  if (typeof client === 'function' && (client as PostgresJs).options?.max === 1)
+    return postgresJsLink(client);
+  if (typeof (client as Partial<PgClient>)?.query === 'function' && !('totalCount' in client))
+    return pgLink(client as PgClient);
+  throw new TypeError(
+    'postgresStore: connect must return a new client with one connection: new pg.Client(…), or postgres(…, { max: 1 }) of postgres.js',
+  );
 }
 
 function pgLink(client: PgClient): Link {
-  // Otherwise each query of a trip would wait for the reply to the one before.
-  if ('pipeline' in client) client.pipeline = true;
+  // Otherwise each query waits for the reply to the one before.
+  Object.assign(client, { pipeline: true });
   return {
     connect: () => client.connect(),
     query: async (text, values, name) => {
-      const query = { text, rowMode: 'array' } as const;
-      const { rows } = await client.query(
-        values === undefined
-          ? query
-          : { ...query, values: values as unknown[], ...(name !== undefined && { name }) },
-      );
-      return rows as readonly Row[];
+      const given = values && { values: [...values], ...(name !== undefined && { name }) };
+      const { rows } = await client.query({ text, rowMode: 'array', ...given });
+      return rows as unknown[][];
     },
     listen: (channel, heard) => {
-      client.on('notification', ({ payload }: { payload?: string }) => heard(payload ?? ''));
+      client.on('notification', ({ payload }: { payload: string }) => heard(payload));
       return client.query({ text: `LISTEN ${quoted(channel)}`, rowMode: 'array' });
     },
     onLost: (lost) => {
@@ -85,28 +77,22 @@ function pgLink(client: PgClient): Link {
 }
 
 function postgresJsLink(sql: PostgresJs): Link {
+  const query = (text: string, values?: readonly unknown[], name?: string) =>
+    Promise.resolve(sql.unsafe(text, values as never[], { prepare: name !== undefined }).values());
   return {
-    connect: async () => sql.unsafe('SELECT 1').values(),
-    query: async (text, values, name) => {
-      if (values === undefined) return (await sql.unsafe(text).values()) as readonly Row[];
-      return (await sql
-        .unsafe(text, values as never[], { prepare: name !== undefined })
-        .values()) as readonly Row[];
-    },
+    connect: () => query('SELECT 1'),
+    query: async (...args) => (await query(...args)) as unknown[][],
     listen: (channel, heard) => sql.listen(channel, heard),
     onLost: () => {},
-    end: () => void sql.end({ timeout: 0 }).catch(() => {}),
+    end: () => void sql.end({ timeout: 0 }).catch(() => {}), // it may be lost already
   };
 }
 
-/**
- * Loads `pg`. @returns a function that makes a client of an address or its options
- * @throws StoreConfigurationError that says what to install
- */
+/** @returns makes a client. @throws StoreConfigurationError that says what to install */
 export async function loadPg(): Promise<(options: object) => PgClient> {
   try {
-    const loaded: { default: { Client: new (options: object) => PgClient } } = await import('pg' as string);
-    return (options) => new loaded.default.Client(options);
+    const { default: pg } = await import('pg');
+    return (options) => new pg.Client(options) as unknown as PgClient;
   } catch (cause) {
     throw new StoreConfigurationError(
       'postgres store: pg is not installed: npm install pg, or give postgresStore a function `connect` that returns a client',

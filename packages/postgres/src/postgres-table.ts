@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/core';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
-import type { Link, Row } from './clients.js';
-import { classified, connectionReplaced, isAgain, isMissingTable, isReadOnly, serverError } from './errors.js';
-import { Listener } from './listener.js';
+import type { Link } from './clients.js';
+import { classified, codeOf, connectionReplaced, isAgain, needsConnection } from './errors.js';
+import type { Listener } from './listener.js';
 import { Session } from './session.js';
 import { arrayOf, bytesArrayOf, type Sql } from './sql.js';
 
@@ -58,7 +58,7 @@ export class PostgresTable implements EntryTable {
 
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes): Promise<void> {
     return this.#inTurn(async () => {
-      let mayReconnect = this.network.isConnected;
+      let mayReconnect = this.network.isReady;
       for (;;) {
         const link = await this.network.ready();
         const locked = await this.#lock(link, keys, mayReconnect);
@@ -73,25 +73,28 @@ export class PostgresTable implements EntryTable {
     const { network } = this;
     try {
       const [, rows] = await network.trip(() =>
-        Promise.all([link.query(this.#sql.begin(network.deadline)), this.#query(link, 'lock', [arrayOf(keys)])]),
+        Promise.all([
+          link.query(this.#sql.begin(network.deadline)),
+          this.#query(link, 'lock', [arrayOf(keys)]),
+        ]),
       );
       return this.#lockedOf(rows);
     } catch (error) {
       this.#failed(link, error as Error);
-      if (isAgain(error) || (mayReconnect && !network.isConnected)) return undefined;
+      if (isAgain(error) || (mayReconnect && !network.isReady)) return undefined;
       throw classified(error, true);
     }
   }
 
-  #lockedOf(rows: readonly Row[]): Locked {
+  #lockedOf(rows: readonly (readonly unknown[])[]): Locked {
+    const { clock } = this.#options;
     const entries = new Map<string, KeptEntry>();
-    let transaction = '';
-    let now = 0;
+    let [transaction, now] = ['', 0];
     for (const [key, entry, number] of rows as readonly [string, Buffer | null, string][]) {
-      if (entry !== null) entries.set(key, { key, entry, expires: Number(number) });
-      else [transaction, now] = [key, Number(number)];
+      if (entry === null) [transaction, now] = [key, clock?.now() ?? Number(number)];
+      else entries.set(key, { key, entry, expires: Number(number) });
     }
-    return { now: this.#options.clock?.now() ?? now, entries, transaction };
+    return { now, entries, transaction };
   }
 
   /** Trip 2. @returns whether everything was kept; otherwise nothing was */
@@ -116,7 +119,7 @@ export class PostgresTable implements EntryTable {
     } catch (error) {
       this.#failed(link, error as Error);
       if (isAgain(error)) return false;
-      throw classified(error, await isCertain(replies, error));
+      throw classified(error, await isCertain(replies, codeOf(error)));
     }
   }
 
@@ -127,18 +130,13 @@ export class PostgresTable implements EntryTable {
     const updated = kept.filter(({ key }) => entries.has(key));
     const removed = changed.filter(({ key, entry }) => entry === undefined && entries.has(key));
     const onlyUpdates = inserted.length === 0 && removed.length === 0;
+    const columns = [...columnsOf(updated), ...(onlyUpdates ? [] : [keysOf(removed)]), transaction];
     const replies = [
       onlyUpdates
-        ? this.#query(link, 'update', [...columnsOf(updated), transaction])
-        : this.#query(link, 'keep', [
-            ...columnsOf(inserted),
-            ...columnsOf(updated),
-            arrayOf(removed.map(({ key }) => key)),
-            transaction,
-          ]),
+        ? this.#query(link, 'update', columns)
+        : this.#query(link, 'keep', [...columnsOf(inserted), ...columns]),
     ];
-    if (inserted.length > 1)
-      replies.push(this.#query(link, 'undo', [arrayOf(inserted.map(({ key }) => key))]));
+    if (inserted.length > 1) replies.push(this.#query(link, 'undo', [keysOf(inserted)]));
     if (grants) replies.push(link.query(this.#sql.notify));
     replies.push(link.query('COMMIT'));
     return { expected: onlyUpdates ? updated.length : inserted.length, replies };
@@ -150,10 +148,8 @@ export class PostgresTable implements EntryTable {
 
   /** Ends the transaction, or a connection that is of no use any more. */
   #failed(link: Link, error: Error): void {
-    // A new connection finds the primary, and makes a table that is gone.
-    const isUsable = serverError(error) !== undefined && !isReadOnly(error) && !isMissingTable(error);
-    if (isUsable) link.query('ROLLBACK').catch(() => {});
-    else this.network.lost(link, error);
+    if (needsConnection(error)) this.network.lost(link, error);
+    else link.query('ROLLBACK').catch(() => {}); // a lost connection ends it, too
   }
 
   watch(granted: () => void): () => void {
@@ -184,17 +180,18 @@ export class PostgresTable implements EntryTable {
   }
 }
 
+const keysOf = (all: readonly KeptEntry[]): string => arrayOf(all.map(({ key }) => key));
+
 /** Keys, entries and expiries. */
 const columnsOf = (all: readonly KeptEntry[]): readonly string[] => [
-  arrayOf(all.map(({ key }) => key)),
+  keysOf(all),
   bytesArrayOf(all.map(({ entry }) => entry!)),
   `{${all.map(({ expires }) => expires).join(',')}}`,
 ];
 
-/** Is it certain that a turn was not kept? A server that ends a connection may have kept what it has not answered. */
-async function isCertain(replies: readonly Promise<unknown>[], error: unknown): Promise<boolean> {
-  const found = serverError(error);
-  if (found === undefined) return false;
-  const isCommit = (await Promise.allSettled(replies.slice(0, -1))).every(({ status }) => status === 'fulfilled');
-  return !(isCommit && found.code.startsWith('57P'));
+/** Is it certain that a turn was not kept? A server that shuts down may have kept what it has not answered. */
+async function isCertain(replies: readonly Promise<unknown>[], code: string | undefined): Promise<boolean> {
+  if (code === undefined || !code.startsWith('57P')) return code !== undefined;
+  const writes = await Promise.allSettled(replies.slice(0, -1));
+  return writes.some(({ status }) => status === 'rejected');
 }

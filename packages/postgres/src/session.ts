@@ -1,40 +1,38 @@
-import { StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
+import { StoreConfigurationError } from '@sluice/core';
 import { clearTimeout, setTimeout } from '@sluice/core/internal';
 import type { TableNetwork } from '@sluice/entries';
 import type { Link } from './clients.js';
 import { classified, storeClosed } from './errors.js';
-import type { Sql } from './sql.js';
+import { COLUMNS, type Sql } from './sql.js';
 
-/** ms that the first calls wait for the connection and the table, even if their deadline is shorter. As with Redis. */
+/** ms for which the first calls wait for the connection and the table, even if their deadline is shorter. As with Redis. */
 const FIRST_CONNECTION = 2_000;
-/** ms: the shortest deadline of a trip or an attempt to connect. Three deadlines, if that is longer. */
-const SHORTEST_SILENCE = 2_000;
-/** ms between two attempts to connect: the first, doubled up to the last with each that fails. */
+/** ms after which a silent connection is given up; three deadlines, if that is longer. */
+const SILENCE = 2_000;
+/** ms between two attempts to connect, doubled with each that fails. Each gets shorter by up to half, by chance. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [50, 1_000];
 
-/** The connection of a store. It is opened by the first call, and again by the next one after a loss. */
+/** The connection of a store: opened by its first call, and after a loss by the next one. It is used for one thing at a time. */
 export class Session implements TableNetwork {
   connectionError: Error | undefined;
   /** How long calls wait, ms. */
   deadline = 100;
-  readonly #open: () => Link;
-  readonly #sql: Sql;
-  readonly #table: string;
-  #link: Promise<Link> | undefined;
+  #link: Link | undefined;
+  #isReady = false;
+  /** Ends the wait for replies. */
   #endTrip: ((error: Error) => void) | undefined;
-  /** Failed attempts since the last connection. */
+  /** Failed attempts since there was a connection. */
   #failures = 0;
-  #notBefore = 0;
+  #nextAttempt = 0;
   #firstUntil: number | undefined = Number.POSITIVE_INFINITY;
   #closed = false;
-  #current: Link | undefined;
 
-  /** @param open makes a client; it does not connect */
-  constructor(open: () => Link, sql: Sql, table: string) {
-    this.#open = open;
-    this.#sql = sql;
-    this.#table = table;
-  }
+  /** @param open makes a client, which is not connected yet. @param table its name, for messages */
+  constructor(
+    private readonly open: () => Link,
+    private readonly sql: Sql,
+    private readonly table: string,
+  ) {}
 
   /** The first read starts the time. */
   get firstConnectionUntil(): number | undefined {
@@ -46,30 +44,27 @@ export class Session implements TableNetwork {
   }
 
   expect(deadline: number): void {
-    if (deadline > this.deadline) this.deadline = Math.ceil(deadline);
+    this.deadline = Math.max(this.deadline, Math.ceil(deadline));
   }
 
-  get isConnected(): boolean {
-    return this.#link !== undefined;
+  /** Is there a connection, which may have been lost meanwhile? */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
-  /** Resolves when the server answers and has the table. @throws StoreUnavailableError, StoreConfigurationError; nothing was sent */
-  ready(): Promise<Link> {
+  /** Resolves when the server answers and has the table. @throws StoreUnavailableError, StoreConfigurationError */
+  async ready(): Promise<Link> {
     if (this.#closed) throw storeClosed();
-    if (this.#link === undefined) {
-      if (performance.now() < this.#notBefore) throw classified(this.connectionError, true);
-      this.#link = this.#connect();
-    }
-    return this.#link;
-  }
-
-  async #connect(): Promise<Link> {
+    if (this.#isReady) return this.#link!;
+    if (performance.now() < this.#nextAttempt) throw classified(this.connectionError, true);
     try {
-      const link = this.#open();
-      this.#current = link;
+      const link = this.open();
+      this.#link = link;
       link.onLost((error) => this.lost(link, error));
       await this.trip(() => link.connect());
       await this.trip(() => this.#setUp(link));
+      if (this.#link !== link) throw this.connectionError;
+      this.#isReady = true;
       this.#failures = 0;
       this.#firstUntil = undefined;
       this.connectionError = undefined;
@@ -77,70 +72,52 @@ export class Session implements TableNetwork {
     } catch (error) {
       const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#failures);
       this.#failures += 1;
-      this.#notBefore = performance.now() + pause * (1 - Math.random() / 2);
-      this.connectionError = error as Error;
+      this.#nextAttempt = performance.now() + pause * (1 - Math.random() / 2);
       this.#drop(error as Error);
-      this.#link = undefined;
       throw this.#closed ? storeClosed() : classified(error, true);
     }
   }
 
   async #setUp(link: Link): Promise<void> {
-    const { inspect, create, columns } = this.#sql;
-    const look = async () => (await link.query(inspect, []))[0]?.[0];
+    const look = async () => (await link.query(this.sql.inspect, []))[0]?.[0];
     let found = await look();
     if (found === null) {
-      await link.query(create);
+      await link.query(this.sql.create);
       found = await look();
     }
-    if (found !== columns)
+    if (found !== COLUMNS)
       throw new StoreConfigurationError(
-        `postgres store: the table ${this.#table} belongs to another program (it has ${found}): give postgresStore a table of its own`,
+        `postgres store: the table ${this.table} belongs to another program (it has ${found}): give postgresStore a table of its own`,
       );
   }
 
-  /**
-   * Waits for replies, but not for ever. One trip at a time.
-   * @throws what `send` rejects with; a StoreUnavailableError if the connection is silent, or lost
-   */
+  /** Sends, and waits for the replies, but not for ever. @throws what `send` rejects with; storeClosed */
   trip<T>(send: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const ms = Math.max(SHORTEST_SILENCE, 3 * this.deadline);
+      const ms = Math.max(SILENCE, 3 * this.deadline);
+      const timer = setTimeout(() => this.#drop(new Error(`no answer within ${ms} ms`)), ms);
+      this.#endTrip = reject;
       const end = () => {
         clearTimeout(timer);
-        this.#endTrip = undefined;
+        if (this.#endTrip === reject) this.#endTrip = undefined;
       };
-      this.#endTrip = (error) => {
-        end();
-        reject(error);
-      };
-      const timer = setTimeout(() => this.#drop(new Error(`no answer within ${ms} ms`)), ms);
-      send().then(
-        (value) => {
-          end();
-          resolve(value);
-        },
-        (error) => {
-          end();
-          reject(error);
-        },
-      );
+      send().then(resolve, reject).finally(end);
     });
   }
 
   /** Leaves a connection that is of no use any more. Its client rejects what it has not answered. */
   lost(link: Link, error: Error): void {
-    if (link !== this.#current) return;
+    if (link !== this.#link) return;
     this.connectionError = error;
     this.#link = undefined;
-    this.#current = undefined;
+    this.#isReady = false;
     link.end(this.#endTrip !== undefined);
   }
 
   #drop(error: Error): void {
-    const endTrip = this.#endTrip;
-    if (this.#current !== undefined) this.lost(this.#current, error);
-    endTrip?.(error);
+    this.connectionError = error;
+    if (this.#link !== undefined) this.lost(this.#link, error);
+    this.#endTrip?.(error);
   }
 
   close(): void {

@@ -86,7 +86,6 @@ export const sqlite: StoreKind = {
 };
 
 let postgresServer: PostgresServer;
-let tables = 0;
 
 /** Starts the server of `postgres`, for the tests of the file. */
 export function startsPostgres(): void {
@@ -96,13 +95,11 @@ export function startsPostgres(): void {
   afterAll(() => postgresServer?.stop());
 }
 
-/** Each store has a connection of its own to the server, as in another process. */
+const onPostgres = (clock?: ManualClock) => new PostgresStore({ url: postgresServer.url, clock });
+
+/** Each store has a connection of its own to the server, as in another process. They share a table. */
 export const postgres: StoreKind = {
   name: 'postgres',
-  open: (clock) => {
-    tables += 1;
-    return new PostgresStore({ url: postgresServer.url, table: `limits ${tables}`, clock });
-  },
-  another: (store, clock) =>
-    new PostgresStore({ url: postgresServer.url, table: (store as PostgresStore).table, clock }),
+  open: onPostgres,
+  another: (_, clock) => onPostgres(clock),
 };

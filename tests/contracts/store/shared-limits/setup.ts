@@ -12,8 +12,8 @@ import { sharedRateScript } from '../../../../packages/core/src/stores/shared-ra
 import { storeOnDefaults } from '../../../support/expecting-warning.js';
 import { like } from '../../../support/like.js';
 import { redisUrl, uniqueName } from '../../../support/redis-url.js';
-import { postgres, sqlite } from '../openers.js';
 import type { StoreKind } from '../harness.js';
+import { postgres, sqlite } from '../openers.js';
 
 /** Two stores on the same state: two processes of a fleet. */
 interface Fleet {
