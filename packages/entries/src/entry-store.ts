@@ -100,6 +100,8 @@ export class EntryStore implements Store {
   readonly health: StoreHealth;
   /** Decides at once. Only a table without a network can. */
   readonly decideNow?: (call: Call) => Answer;
+  /** See `Store`. Only a table that watches can. */
+  readonly listen?: (key: string, granted: (id: number) => void) => Promise<() => void>;
   readonly fleet: TableBoard;
   readonly usage: StoreUsage | undefined;
   readonly texts: SharedTexts;
@@ -125,6 +127,7 @@ export class EntryStore implements Store {
     this.clock = clock;
     this.#table = table;
     if (table.network === undefined) this.decideNow = this.#decideNow;
+    if (table.watch !== undefined) this.listen = this.#listen;
     this.#inUse = new TableInUse(name, table, loading);
     const { change, keysAfter } = this.#inUse;
     this.texts = new TableTexts(change);
@@ -273,10 +276,10 @@ export class EntryStore implements Store {
     for (const [key, id] of granted) for (const listener of this.#listeners.get(key) ?? []) listener(id);
   }
 
-  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+  readonly #listen = async (key: string, granted: (id: number) => void): Promise<() => void> => {
     const listeners = getOrCreate(this.#listeners, key, () => new Set<(id: number) => void>());
     listeners.add(granted);
-    this.#unwatch ??= this.#table.watch(() => {
+    this.#unwatch ??= this.#table.watch!(() => {
       for (const all of this.#listeners.values()) for (const listener of all) listener(EVERYONE);
     });
     return () => {
@@ -284,7 +287,7 @@ export class EntryStore implements Store {
       if (listeners.size === 0) this.#listeners.delete(key);
       if (this.#listeners.size === 0) this.#endWatch();
     };
-  }
+  };
 
   #endWatch(): void {
     this.#unwatch?.();

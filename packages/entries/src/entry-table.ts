@@ -58,8 +58,11 @@ export interface EntryTable {
    * @param waits may it wait for another process? Otherwise it returns no promise
    */
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void>;
-  /** Calls `granted` soon after another process has kept a turn that grants. @returns a function that ends that */
-  watch(granted: () => void): () => void;
+  /**
+   * Calls `granted` soon after another process has kept a turn that grants, or whenever it may have missed one. Without it calls that wait poll
+   * more often. @returns a function that ends that
+   */
+  watch?(granted: () => void): () => void;
   /**
    * The next keys in the order of their bytes, also of expired entries.
    * @param key the keys after this one

@@ -1,2 +1,2 @@
-export type { PgClient, PgQuery, PostgresClient, PostgresJs } from './clients.js';
+export type { PgClient, PostgresClient, PostgresJs } from './clients.js';
 export { PostgresStore, type PostgresStoreOptions, postgresStore } from './postgres-store.js';

@@ -3,7 +3,7 @@ import type { Link } from './clients.js';
 
 /** ms that the connection stays open after the last waiting call: another may come. */
 const LINGER = 10_000;
-/** ms between two attempts to connect. Meanwhile waiting calls poll. */
+/** ms between two attempts to connect. */
 const PAUSE = 1_000;
 
 /** The second connection of a store, on which it hears that another process has admitted waiting calls. It is open only while calls wait. */
@@ -41,7 +41,9 @@ export class Listener {
     const lost = (): void => {
       if (link !== this.#link) return;
       this.#end();
-      if (this.#granted !== undefined) this.#timer = unref(setTimeout(() => void this.#listen(), PAUSE));
+      if (this.#granted === undefined) return;
+      this.#granted(); // until there is a connection again, nothing else tells
+      this.#timer = unref(setTimeout(() => void this.#listen(), PAUSE));
     };
     try {
       link = this.#open();

@@ -105,7 +105,7 @@ test('a table can be logged, and have another name and schema', async () => {
 
 test('any key is one key', async () => {
   const limiter = limiterOf();
-  for (const key of ['', '\0', '\ud800', 'é', '"', '\\', '{a,b}', "'", 'x'.repeat(10_000), '\ufffd'])
+  for (const key of ['\0', '\ud800', 'é', '"', '\\', '{a,b}', "'", 'x'.repeat(10_000), '\ufffd'])
     expect((await limiter.consume(key)).remaining).toBe(2);
 });
 
@@ -379,7 +379,7 @@ test.each([true, false])(
 
 test('expired entries are swept away, a thousand at a time, but not those of a turn', async () => {
   const clock = new ManualClock();
-  const limiter = limiterOf(storeOf({ clock }));
+  const limiter = limiterOf(storeOf({ clock, definitions: false }));
   await Promise.all(Array.from({ length: 2_500 }, (_, i) => limiter.consume(i)));
   await clock.advance('2h');
   await limiter.consume('new');

@@ -31,6 +31,7 @@ interface Locked extends OpenKeys {
 /** The entries of a table of Postgres. All processes decide together: each turn locks the rows of its keys. */
 export class PostgresTable implements EntryTable {
   readonly network: Session;
+  readonly watch?: (granted: () => void) => () => void;
   readonly #options: PostgresTableOptions;
   readonly #sql: Sql;
   /** The end of the last transaction: one connection has one at a time. */
@@ -39,10 +40,11 @@ export class PostgresTable implements EntryTable {
   #sweptTo = '';
 
   constructor(options: PostgresTableOptions) {
-    const { sql, name, open } = options;
+    const { sql, name, open, listener } = options;
     this.#options = options;
     this.#sql = sql;
     this.network = new Session(open, sql, name);
+    if (listener !== undefined) this.watch = (granted) => listener.watch(granted);
   }
 
   async connect(): Promise<void> {
@@ -150,10 +152,6 @@ export class PostgresTable implements EntryTable {
   #failed(link: Link, error: Error): void {
     if (needsConnection(error)) this.network.lost(link, error);
     else link.query('ROLLBACK').catch(() => {}); // a lost connection ends it, too
-  }
-
-  watch(granted: () => void): () => void {
-    return this.#options.listener?.watch(granted) ?? (() => {});
   }
 
   sweep(): Promise<boolean> {

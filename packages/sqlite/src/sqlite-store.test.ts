@@ -158,7 +158,7 @@ test('a waiting call of another connection is woken by a release', async () => {
 
 test('expired entries are swept away, a thousand at a time', async () => {
   const clock = new ManualClock();
-  const limiter = limiterOf(sqliteStore({ file, clock }));
+  const limiter = limiterOf(sqliteStore({ file, clock, definitions: false }));
   await Promise.all(Array.from({ length: 2_500 }, (_, i) => limiter.consume(i)));
   const table = new SqliteTable(file, clock, undefined);
   opened.push(table);
