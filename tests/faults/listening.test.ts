@@ -22,14 +22,14 @@ test.each([
     const admin = redis.client();
     const proxy = await redis.proxy();
     const store = redis.open(storeOn(proxy.url));
-    await store.listen('first', () => undefined); // connects
+    await store.listen!('first', () => undefined); // connects
     proxy.resetNextReply();
     // Waiting calls also poll, because a message may have been lost with the connection.
     await new Promise<void>((resolve) => {
       const onMessage = (id: number) => {
         if (id === 7) resolve();
       };
-      void store.listen('k', onMessage).then(() => admin.publish('k', '7'));
+      void store.listen!('k', onMessage).then(() => admin.publish('k', '7'));
     });
     expect(proxy.lostReplies).toBe(1);
   },
@@ -40,7 +40,7 @@ test('a store that is closed while a subscription begins opens no connection', a
   const store = storeOnDefaults(client);
   await client.ping();
   const duplicate = jest.spyOn(client, 'duplicate');
-  const listening = rejection(store.listen('k', () => undefined));
+  const listening = rejection(store.listen!('k', () => undefined));
   await store.close();
   expect(await listening).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'closed' });
   expect(duplicate).not.toHaveBeenCalled();
@@ -54,7 +54,7 @@ test('a subscription that a busy server refuses is sent again, without an unhand
   const proxy = await redis.proxy();
   const store = redis.open(redisStore(proxy.url));
   let heard = 0;
-  await store.listen('k', (id) => {
+  await store.listen!('k', (id) => {
     if (id === 7) heard += 1;
   });
   await admin.config('SET', 'busy-reply-threshold', '1');

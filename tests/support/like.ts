@@ -9,7 +9,7 @@ export const like = (store: Store, but: Partial<Store>): Store => ({
   clock: store.clock,
   fleet: store.fleet,
   decide: (call, asked) => store.decide(call, asked),
-  listen: (key, granted) => store.listen!(key, granted),
+  ...(store.listen && { listen: (key, granted) => store.listen!(key, granted) }),
   rate: (change, asked) => store.rate!(change, asked),
   // Otherwise a server that is silent for a second loses its connection, however long the limiter would wait.
   expect: (deadline) => store.expect?.(deadline),

@@ -61,6 +61,11 @@ export { hideName, publicName } from './public-names.js';
 export { hashStoredKey } from './keys/redis-key.js';
 export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
+// `@sluice/upstash` is the Redis store over a client of its own, also where code may not run between requests.
+
+export { hasBackground } from '#platform';
+export { RedisStore } from './stores/redis/redis-store.js';
+
 // Rules are read from the store again after a change, and published to the fleet.
 
 export { Agenda } from './agenda.js';

@@ -90,8 +90,10 @@ export class StoreHarness {
    * comes after the replies to earlier calls.
    */
   async answered(limiter: RateLimiter): Promise<void> {
-    const listens = Object.values(limiter.policies).some(({ algorithm }) => algorithm === 'concurrency');
     const store = this.#stores.get(limiter)!;
+    const listens =
+      store.listen !== undefined &&
+      Object.values(limiter.policies).some(({ algorithm }) => algorithm === 'concurrency');
     for (let trip = 0; trip < 4; trip += 1) {
       await limiter.peek('answered');
       await turn();

@@ -1,19 +1,23 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EVERYONE } from '../../../packages/core/src/call/operation.js';
 import {
   type ManualClock,
   memoryStore,
   type RedisClient,
-  redisStore,
+  type RedisStore,
+  type redisStore,
   type Store,
 } from '../../../packages/core/src/index.js';
 import { PostgresStore } from '../../../packages/postgres/src/index.js';
 import { SqliteStore } from '../../../packages/sqlite/src/index.js';
+import { upstashStore } from '../../../packages/upstash/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
+import { UPSTASH_TOKEN, type UpstashDouble } from '../../support/upstash.js';
 import type { StoreKind } from './harness.js';
 
 /** All that is in this process's memory is in one store: another limiter has to do for another process. */
@@ -24,8 +28,11 @@ export const memory: StoreKind = {
 };
 
 /** A Redis store, with the clock of a test if one is given. */
-function timed(client: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store {
-  const store = storeOnDefaults(client);
+const timed = (client: Parameters<typeof redisStore>[0], clock: ManualClock | undefined): Store =>
+  withClock(storeOnDefaults(client), clock);
+
+/** Scripts take the time as an argument, as tests may pass it. */
+function withClock(store: RedisStore, clock: ManualClock | undefined): Store {
   if (clock === undefined) return store;
   return like(store, {
     clock,
@@ -70,6 +77,29 @@ export function redisByIoredis(name: string, connect: () => RedisClient & { disc
       close: () => client.disconnect(),
     };
   });
+}
+
+/**
+ * Waiting calls poll. The clock of a test stands still between its steps, so there they poll by the machine's, and whenever `answered` of the
+ * harness subscribes.
+ */
+export function upstash(double: () => UpstashDouble): StoreKind {
+  const waiting = new Set<() => void>();
+  const listen: NonNullable<Store['listen']> = async (_, granted) => {
+    for (const poll of waiting) poll();
+    const poll = () => granted(EVERYONE);
+    waiting.add(poll);
+    const timer = setInterval(poll, 20);
+    return () => {
+      waiting.delete(poll);
+      clearInterval(timer);
+    };
+  };
+  const open = (clock?: ManualClock) => {
+    const store = upstashStore({ url: double().url, token: UPSTASH_TOKEN });
+    return clock === undefined ? store : like(withClock(store, clock), { clock, listen });
+  };
+  return { name: 'upstash', open, another: (_, clock) => open(clock) };
 }
 
 let files = 0;

@@ -1,6 +1,6 @@
-import { performance } from '#platform';
+import { hasBackground, performance } from '#platform';
 import type { StoreUnavailableError } from '../errors.js';
-import { setImmediate, setTimeout } from '../native-timers.js';
+import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
 
 /** ms; a timer that fires later than this was delayed by the process itself. */
 const EVENT_LOOP_LAG = 5;
@@ -37,6 +37,8 @@ export abstract class Deadline {
   extended = false;
   before: Deadline | undefined = undefined;
   after: Deadline | undefined = undefined;
+  /** A timer of its own, without a background. */
+  timer: NodeJS.Timeout | undefined = undefined;
 
   /** The time is over. */
   abstract expire(): void;
@@ -63,7 +65,7 @@ export class DepartureDeadline extends Deadline {
 
 /**
  * Deadlines of one length. They end in the order in which they started, so one timer for the first is enough. It keeps the process
- * alive only while a call waits.
+ * alive only while a call waits. Without a background, a timer ends with the request that started it: each deadline has its own.
  */
 export class Deadlines {
   #first: Deadline | undefined;
@@ -82,6 +84,10 @@ export class Deadlines {
    */
   begin(one: Deadline, since: number, until = 0): void {
     one.due = Math.max(since + this.ms, until);
+    if (!hasBackground) {
+      one.timer = setTimeout(() => this.#expireAlone(one), Math.max(0, one.due - performance.now()));
+      return;
+    }
     if (this.#timer === undefined) this.#timer = setTimeout(this.#look, this.ms);
     else if (this.#first === undefined) this.#timer.ref();
     one.before = this.#last;
@@ -93,6 +99,11 @@ export class Deadlines {
   /** Does nothing if it has ended already. */
   end(one: Deadline): void {
     if (one.due === 0) return;
+    if (one.timer !== undefined) {
+      clearTimeout(one.timer);
+      one.due = 0;
+      return;
+    }
     const { before, after } = one;
     if (before === undefined) this.#first = after;
     else before.after = after;
@@ -102,6 +113,11 @@ export class Deadlines {
     one.before = undefined;
     one.after = undefined;
     if (this.#first === undefined) this.#timer?.unref();
+  }
+
+  #expireAlone(one: Deadline): void {
+    this.end(one);
+    one.expire();
   }
 
   readonly #look = (): void => {

@@ -1,4 +1,4 @@
-import { performance } from '#platform';
+import { hasBackground, performance } from '#platform';
 import { StoreUnavailableError } from '../errors.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 
@@ -23,7 +23,8 @@ export interface CircuitListener {
 /**
  * A circuit breaker: lets calls through to a store while it answers, and none while it is known to be out, so that no call waits in
  * vain. It opens after `FAILURES` in a row. Then it probes the store in the background, at growing and jittered intervals. Once a probe
- * is answered, one call is let through, and if the store decides that call, all are.
+ * is answered, one call is let through, and if the store decides that call, all are. Where code may not run between requests, the next call
+ * after the interval takes the place of the probe.
  */
 export class Circuit {
   readonly #listener: CircuitListener;
@@ -34,8 +35,9 @@ export class Circuit {
   #probes = 0;
   #openedAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Why it is open; undefined if it lets the next call through. */
-  error: StoreUnavailableError | undefined;
+  #error: StoreUnavailableError | undefined;
+  /** Without a background: when the next call is let through. */
+  #tryAt = 0;
   #lastError: StoreUnavailableError | undefined;
   readonly #openListeners = new Set<(error: StoreUnavailableError) => void>();
 
@@ -50,6 +52,15 @@ export class Circuit {
     return () => this.#openListeners.delete(listener);
   }
 
+  /** Why it is open; undefined if it lets the next call through. */
+  get error(): StoreUnavailableError | undefined {
+    if (this.#error !== undefined && !hasBackground && performance.now() >= this.#tryAt) {
+      this.#state = 'half-open';
+      this.#error = undefined;
+    }
+    return this.#error;
+  }
+
   /** False while the store is out, and while a trial call tests it. */
   get closed(): boolean {
     return this.#state === 'closed';
@@ -59,7 +70,9 @@ export class Circuit {
   enter(): Ticket {
     if (this.#state !== 'half-open') return this.ticket;
     this.#state = 'trial';
-    this.error = this.#lastError;
+    this.#error = this.#lastError;
+    // The request of the trial call may end before its answer.
+    this.#tryAt = performance.now() + LONGEST_PROBE;
     return TRIAL;
   }
 
@@ -92,31 +105,33 @@ export class Circuit {
   /** Stops probing, and lets all calls through. */
   end(): void {
     this.#state = 'ended';
-    this.error = undefined;
+    this.#error = undefined;
     clearTimeout(this.#timer);
   }
 
   #close(): void {
     this.#state = 'closed';
-    this.error = undefined;
+    this.#error = undefined;
     this.#listener.closed(Math.round(performance.now() - this.#openedAt));
   }
 
   #open(probe: () => Promise<unknown>): void {
     this.#state = 'open';
-    this.error = this.#lastError;
+    this.#error = this.#lastError;
     this.#failures = 0;
     const longest = Math.min(LONGEST_PROBE, FIRST_PROBE * 2 ** this.#probes);
     this.#probes += 1;
-    for (const listener of [...this.#openListeners]) listener(this.error!);
+    for (const listener of [...this.#openListeners]) listener(this.#lastError!);
     // The processes of a fleet that lost their store together must not come back together.
     const wait = longest * (0.5 + Math.random() / 2);
+    this.#tryAt = performance.now() + wait;
+    if (!hasBackground) return;
     this.#timer = setTimeout(() => {
       probe().then(
         () => {
           if (this.#state !== 'open') return;
           this.#state = 'half-open';
-          this.error = undefined;
+          this.#error = undefined;
         },
         (error: StoreUnavailableError) => {
           if (this.#state !== 'open') return;

@@ -1,4 +1,4 @@
-import { EventEmitter, performance } from '#platform';
+import { EventEmitter, performance, process } from '#platform';
 import {
   isStoreConfigurationError,
   isStoreUnavailableError,

@@ -1,3 +1,4 @@
+import { hasBackground } from '#platform';
 import type { Parameters, Policy } from '../algorithms/algorithm.js';
 import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
 import { checkWindows, compilePolicy, compileShare } from '../algorithms/index.js';
@@ -75,7 +76,8 @@ export class Limits {
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
       const prefetched = wanted === undefined || several ? undefined : prefetching(where, own, wanted);
-      const { rule, prefetch } = prefetched !== undefined && remote ? prefetched : { rule: own };
+      const { rule, prefetch } =
+        prefetched !== undefined && remote && hasBackground ? prefetched : { rule: own };
       const id = several ? `${limiter}${OF}${name}` : limiter;
       const prefix = `${keyPrefix}:${LAYOUT}:${rule.algorithm.tag}:${id}:${open}`;
       const pools = prefetch && new PermitPools(prefetch);

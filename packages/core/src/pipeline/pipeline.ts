@@ -1,3 +1,4 @@
+import { hasBackground } from '#platform';
 import { decideByFallback, isDegraded } from '../call/answers.js';
 import {
   type Answer,
@@ -144,7 +145,8 @@ export class Pipeline implements Decider, CallOwner {
     if (this.#denyCache.isFresh(denial)) {
       const answer = this.#denyCache.answer(denial);
       answerInTurn(() => call.resolve(answer));
-    } else if (denial.waiting === undefined) {
+    } else if (denial.waiting === undefined || !hasBackground) {
+      // Without a background no call waits for another: it may be of another request, whose answers end with it.
       this.#denyCache.renew(denial, call);
       this.#enter(call);
     } else {

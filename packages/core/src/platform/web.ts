@@ -21,6 +21,10 @@ export const process = {
     return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1_000_000)];
   },
 
+  nextTick(callback: () => void): void {
+    queueMicrotask(callback);
+  },
+
   emitWarning(message: string, { type, code, detail }: Record<'type' | 'code' | 'detail', string>): void {
     console.warn(`${type} [${code}]: ${message}\n${detail}`);
   },
@@ -96,6 +100,7 @@ const NO_NODE =
 export const noRedis: string | undefined =
   `redisStore works in Node.js only, and ${NO_NODE}. Requests of an edge runtime may not share a connection. ` +
   "In Next.js write export const runtime = 'nodejs', in a test choose the test environment 'node'. " +
+  'Or use upstashStore() of @sluice/upstash, which sends the calls of each request by themselves. ' +
   'Or count in each instance by itself, with memoryStore()';
 
 export const jsonPath: typeof Node.jsonPath = () => {
@@ -105,9 +110,34 @@ export const jsonPath: typeof Node.jsonPath = () => {
   );
 };
 
-/** Only the Redis store uses these. */
+/** The part of an emitter that stores use for their events. */
+class WebEmitter {
+  readonly #listeners = new Map<string, ((event: unknown) => void)[]>();
+
+  on(event: string, listener: (event: unknown) => void): void {
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
+  }
+
+  off(event: string, listener: (event: unknown) => void): void {
+    const left = [...(this.#listeners.get(event) ?? [])];
+    const place = left.lastIndexOf(listener);
+    if (place >= 0) left.splice(place, 1);
+    this.#listeners.set(event, left);
+  }
+
+  emit(event: string, details: unknown): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(details);
+  }
+
+  listenerCount(event: string): number {
+    return this.#listeners.get(event)?.length ?? 0;
+  }
+}
+
+export const EventEmitter = WebEmitter as unknown as typeof Node.EventEmitter;
+
+/** Only connections to Redis use these. */
 const absent = undefined as never;
-export const EventEmitter: typeof Node.EventEmitter = absent;
 export const errorMonitor: typeof Node.errorMonitor = absent;
 export const ioredis: typeof Node.ioredis = absent;
 

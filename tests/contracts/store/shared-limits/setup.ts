@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import {
   ManualClock,
   memoryStore,
+  type RedisStore,
   SharedLimiter,
   type SharedLimiterOptions,
   type SharedRate,
@@ -9,9 +10,11 @@ import {
 } from '../../../../packages/core/src/index.js';
 import { rateAnswer } from '../../../../packages/core/src/stores/redis/reply.js';
 import { sharedRateScript } from '../../../../packages/core/src/stores/shared-rate.script.js';
+import { upstashStore } from '../../../../packages/upstash/src/index.js';
 import { storeOnDefaults } from '../../../support/expecting-warning.js';
 import { like } from '../../../support/like.js';
 import { redisUrl, uniqueName } from '../../../support/redis-url.js';
+import { UPSTASH_TOKEN, type UpstashDouble } from '../../../support/upstash.js';
 import type { StoreKind } from '../harness.js';
 import { postgres, sqlite } from '../openers.js';
 
@@ -35,13 +38,12 @@ export const memoryFleet: FleetKind = {
 };
 
 /** Two connections, whose scripts get the time as an argument, as tests may pass it. */
-export const redisFleet: FleetKind = {
-  name: 'redis',
+const fleetOfRedis = (name: string, openStore: (client: Redis) => RedisStore): FleetKind => ({
+  name,
   open(clock) {
     const opened = [0, 1].map(() => {
       const client = new Redis(redisUrl());
-      const store = storeOnDefaults(client);
-      return { client, store };
+      return { client, store: openStore(client) };
     });
     const stores = opened.map(({ client, store }) =>
       like(store, {
@@ -64,7 +66,13 @@ export const redisFleet: FleetKind = {
       },
     };
   },
-};
+});
+
+export const redisFleet = fleetOfRedis('redis', storeOnDefaults);
+
+/** The permits are taken over HTTP; only rates, which need the time of the test, are set over a connection. */
+export const upstashFleet = (double: () => UpstashDouble): FleetKind =>
+  fleetOfRedis('upstash', () => upstashStore({ url: double().url, token: UPSTASH_TOKEN }));
 
 /** Two connections to one file or table. */
 function fleetOf(kind: StoreKind): FleetKind {

@@ -1,3 +1,4 @@
+import { hasBackground } from '#platform';
 import type { Clock } from '../../clock.js';
 
 /** µs. If local due times are further apart, they decide the order: the store's clock jumped between the two decisions. */
@@ -23,6 +24,8 @@ export class WakeOrder {
    */
   wait(queue: string, moment: number, micros: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (micros === 0 && !this.#queues.has(queue)) return Promise.resolve();
+    // An earlier call may be of another request, which can end without waking this one.
+    if (!hasBackground) return clock.sleep(micros, signal);
     return new Promise((resolve, reject) => {
       const waiting = { moment, due: clock.now() + micros, ready: micros === 0, go: resolve };
       this.#add(queue, waiting);

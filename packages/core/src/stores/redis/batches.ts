@@ -1,4 +1,4 @@
-import { performance } from '#platform';
+import { hasBackground, performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import { getOrCreate } from '../../maps.js';
@@ -64,8 +64,9 @@ export class Batches {
     }
     if (!this.#begun) {
       this.#begun = true;
+      // Without a background, what is sent belongs to one request: nothing gathers beyond the current code.
       const isIdle = this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE);
-      if (isIdle) void resolved.then(this.#end);
+      if (isIdle || !hasBackground) void resolved.then(this.#end);
       else setImmediate(this.#end);
     }
     batch.add(call);

@@ -16,6 +16,10 @@ export interface RedisClient {
   evalBuffer?(source: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   /** Makes a connection with the same settings; only waiting for a concurrency limit needs one. A Cluster takes nodes first. */
   duplicate?(override?: object, clusterOverride?: object): unknown;
+  /** Each command is a request of its own, as over HTTP: the first one may have to connect, and there is nothing to subscribe on. */
+  readonly isConnectionless?: boolean;
+  /** Tells how long calls wait for an answer, ms. */
+  expect?(deadline: number): void;
   /** Called once, to find out whether the server evicts keys. */
   info?(section: string): Promise<unknown>;
   readonly isCluster?: boolean;

@@ -63,7 +63,8 @@ const ROWS: readonly (readonly [message: RegExp, meaning: Meaning | typeof BY_WO
   // The nodes of a cluster do not agree yet.
   [/^Too many Cluster redirections.*\b(?:MOVED|ASK) \d/, CONNECTION],
   // The server is full, or limits its users.
-  [phrase('ERR max (?:number of clients|\\w+ ?requests? limit)'), CONNECTION],
+  [phrase('ERR max (?:number of clients|(?:\\w+ )*requests? limit)'), CONNECTION],
+  [phrase('ERR DB capacity quota exceeded'), { unavailable: 'OOM' }],
   [
     word('CROSSSLOT'),
     fixedBy(

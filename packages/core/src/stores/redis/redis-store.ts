@@ -16,7 +16,7 @@ import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
 import { sharedRateScript } from '../shared-rate.script.js';
-import type { Store, StoreCaller } from '../store.js';
+import type { Store, StoreCaller, WakingFacet } from '../store.js';
 import { Batch } from './batch.js';
 import { Batches } from './batches.js';
 import { inTime, type RunKey, SessionBoardConnection } from './board-connection.js';
@@ -61,8 +61,10 @@ export class RedisStore implements Store {
       this.#session,
       this.#sender.runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
     );
-  readonly texts: SharedTexts = new RedisTexts(this.#run, (key, changed) => this.listen(key, changed));
+  readonly texts: SharedTexts = new RedisTexts(this.#run, (key, changed) => this.#subscribe(key, changed));
   readonly send: (call: PendingCall) => Departure;
+  /** Absent if the client has nothing to subscribe on: then waiting calls poll. */
+  readonly listen?: WakingFacet['listen'];
 
   constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
     this.#session = new Session(redis, this.health);
@@ -77,6 +79,7 @@ export class RedisStore implements Store {
     if (denials) this.#sendDenials();
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
+    if (!client?.isConnectionless) this.listen = (key, granted) => this.#subscribe(key, granted);
     // Keys of one node travel together, unless they must be declared.
     if (this.slotted)
       batches.nodeOf = (call) =>
@@ -104,7 +107,7 @@ export class RedisStore implements Store {
   }
 
   expect(deadline?: number): void {
-    this.#session.own?.expect(deadline);
+    this.#session.expect(deadline);
   }
 
   #sendDenials(): void {
@@ -127,7 +130,7 @@ export class RedisStore implements Store {
     return Promise.all(answers);
   }
 
-  async listen(key: string, granted: (id: number) => void): Promise<() => void> {
+  async #subscribe(key: string, granted: (id: number) => void): Promise<() => void> {
     try {
       return await this.#releases.listen(key, granted);
     } catch (error) {

@@ -149,7 +149,7 @@ export class Numbers {
 
   constructor(reply: unknown) {
     if (Array.isArray(reply)) this.#reply = reply;
-    else this.#reply = Buffer.isBuffer(reply) ? unpacked(reply) : [reply];
+    else this.#reply = ArrayBuffer.isView(reply) ? unpacked(reply as Buffer) : [reply];
   }
 
   next(): number {

@@ -39,8 +39,14 @@ export class Session {
       this.address = addressOfClient(client);
       this.#use(client);
       warnOfResending(client);
-      if (isReady(client)) this.#firstUntil = undefined;
+      if (isReady(client) && !client.isConnectionless) this.#firstUntil = undefined;
     }
+  }
+
+  /** @param deadline ms that a call waits for an answer */
+  expect(deadline = 0): void {
+    this.own?.expect(deadline);
+    this.client?.expect?.(deadline);
   }
 
   /** The first read starts the time. */

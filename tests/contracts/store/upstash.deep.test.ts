@@ -1,0 +1,12 @@
+import { redisUrl } from '../../support/redis-url.js';
+import { UpstashDouble } from '../../support/upstash.js';
+import { storeContract } from './all.suite.js';
+import { upstash } from './openers.js';
+
+let double: UpstashDouble;
+beforeAll(async () => {
+  double = await UpstashDouble.start(redisUrl());
+});
+afterAll(() => double.stop());
+
+storeContract(upstash(() => double));
