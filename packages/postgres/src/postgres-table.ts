@@ -154,17 +154,25 @@ export class PostgresTable implements EntryTable {
     else link.query('ROLLBACK').catch(() => {}); // a lost connection ends it, too
   }
 
-  sweep(): Promise<boolean> {
+  async keysAfter(key: string, most: number): Promise<readonly string[]> {
+    const rows = await this.#statement(this.#sql.keysAfter, [key, most]);
+    return rows.map(([found]) => String(found));
+  }
+
+  async sweep(): Promise<boolean> {
+    const now = this.#options.clock?.now() ?? null;
+    const [[last, looked] = []] = await this.#statement(this.#sql.sweep, [this.#sweptTo, SWEPT, now]);
+    const hasMore = Number(looked) === SWEPT;
+    this.#sweptTo = hasMore ? String(last) : '';
+    return hasMore;
+  }
+
+  /** A transaction of one statement. */
+  #statement(text: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
     return this.#inTurn(async () => {
       const link = await this.network.ready();
-      const now = this.#options.clock?.now() ?? null;
       try {
-        const [[last, looked] = []] = await this.network.trip(() =>
-          link.query(this.#sql.sweep, [this.#sweptTo, SWEPT, now]),
-        );
-        const hasMore = Number(looked) === SWEPT;
-        this.#sweptTo = hasMore ? String(last) : '';
-        return hasMore;
+        return await this.network.trip(() => link.query(text, values));
       } catch (error) {
         this.#failed(link, error as Error);
         throw classified(error, false);

@@ -109,6 +109,8 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       )`,
     /** A commit with a message takes a lock of the whole database, so only for calls that wait. */
     notify: `NOTIFY ${quoted(channel)}, ${literal(id)}`,
+    /** $1 the key after which to look, $2 how many to return. */
+    keysAfter: `SELECT key FROM ${table} WHERE key > $1::text ORDER BY key COLLATE "C" LIMIT $2::int`,
     /**
      * $1 the key after which to look, $2 how many to look at, $3 now, or null for the database's clock. Returns the last key, and how many. Locked
      * rows are in use; the condition is checked again on a locked row, which a call may have renewed.
