@@ -7,6 +7,7 @@ import {
   redisStore,
   type Store,
 } from '../../../packages/core/src/index.js';
+import { postgresStore } from '../../../packages/postgres/src/index.js';
 import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { expectOutages } from '../../support/expect-outages.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
@@ -27,6 +28,7 @@ export async function connect(place: StoreAddress): Promise<Connected> {
     const Database = createRequire(place.driver)(place.driver);
     return { store: sqliteStore({ file: place.file, open: (file) => new Database(file) }), proxy: undefined };
   }
+  if (place.kind === 'postgres') return { store: postgresStore(place.url), proxy: undefined };
   const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
   const client = clientOf(place, proxy);
   client.on('error', () => undefined);
@@ -35,7 +37,7 @@ export async function connect(place: StoreAddress): Promise<Connected> {
 }
 
 function clientOf(
-  place: Exclude<StoreAddress, { kind: 'file' }>,
+  place: Exclude<StoreAddress, { kind: 'file' | 'postgres' }>,
   proxy: TcpProxy | undefined,
 ): Redis | Cluster {
   if (place.kind === 'server') {

@@ -7,7 +7,9 @@ import * as decorators from '@sluice/decorators';
 import * as express from '@sluice/express';
 import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
+import * as postgres from '@sluice/postgres';
 import { Redis } from 'ioredis';
+import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
 
@@ -17,15 +19,23 @@ const blocks = documents.flatMap((file) =>
   blocksOf(join(root, file)).map((block, at) => [`${file}, block ${at + 1}`, block] as const),
 );
 const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
-const replace = {
+const replace: Record<string, string> = {
   'redis://127.0.0.1:6379': redisUrl(),
   shop: `docs-${process.pid}`,
   'limits.db': join(folder, 'limits.db'),
 };
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+  replace['postgres://app:secret@127.0.0.1:5432/app'] = server.url;
+}, 120_000);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Resources that blocks leave open, as programs do that do not end. */
-const stores: core.RedisStore[] = [];
+const stores: { close(): Promise<void> }[] = [];
 const clients: Redis[] = [];
 const subscriptions: (() => void)[] = [];
 /** Generous, because a busy machine connects slowly. */
@@ -58,6 +68,14 @@ const packages: Record<string, object> = {
       constructor(options: core.RateLimiterOptions) {
         super({ deadline, ...options });
       }
+    },
+  },
+  '@sluice/postgres': {
+    ...postgres,
+    postgresStore: (options: string | postgres.PostgresStoreOptions) => {
+      const store = postgres.postgresStore(options);
+      stores.push(store);
+      return store;
     },
   },
   '@sluice/otel': {

@@ -85,6 +85,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/http',
     '@sluice/decorators',
     '@sluice/dashboard',
+    '@sluice/postgres',
     '@sluice/rules',
     '@sluice/rules/simulate',
     '@sluice/sqlite',

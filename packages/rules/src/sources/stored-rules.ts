@@ -49,7 +49,7 @@ export class StoredRules implements RulesSource {
       throw new RangeError(`storedRules: name ${NAME.error}, not ${describe(name)}`);
     if (store?.texts === undefined)
       throw new TypeError(
-        `storedRules takes a redisStore(…), a sqliteStore(…) or another store that processes share, not ${describe(store)}`,
+        `storedRules takes a redisStore(…), a sqliteStore(…), a postgresStore(…) or another store that processes share, not ${describe(store)}`,
       );
     this.#stored = new StoredVersions(store.texts, store.name, `sluice:${LAYOUT}:rules:{${name}}`);
     this.key = this.#stored.key;
