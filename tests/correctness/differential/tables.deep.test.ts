@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import Libsql from 'libsql';
+import pg from 'pg';
+import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import { storageKey } from '../../../packages/core/src/call/call.js';
+import type { Operation } from '../../../packages/core/src/call/operation.js';
+import { ManualClock, type Store } from '../../../packages/core/src/index.js';
+import { ESCALATION_SUFFIX } from '../../../packages/core/src/internal.js';
+import { postgresStore } from '../../../packages/postgres/src/index.js';
+import { sqliteStore } from '../../../packages/sqlite/src/index.js';
+import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
+import {
+  denied,
+  difference,
+  escalationsOf,
+  held,
+  history,
+  keysOf,
+  questionsOf,
+  rates,
+  type Step,
+} from './histories.js';
+import { policies } from './policies.js';
+import type { Observed } from './replay.js';
+import { DEEP_SEED } from './runs.js';
+
+/**
+ * Stores over a database answer the same random calls as memory does, and keep the same bytes. The twins say the same of Redis, so all four
+ * agree.
+ */
+const RUNS = 12;
+
+interface Table {
+  readonly store: Store;
+  /** The bytes of a key in hexadecimal, while it counts. */
+  read(key: string, now: number): Promise<string | null>;
+  clear(): Promise<unknown>;
+}
+
+const clock = new ManualClock();
+let server: PostgresServer;
+let client: pg.Client;
+let folder: string;
+const tables: Record<string, Table> = {};
+const opened: { close(): unknown }[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+  const store = postgresStore({ url: server.url, clock, definitions: false });
+  client = new pg.Client(server.url);
+  await client.connect();
+  tables.Postgres = {
+    store,
+    read: async (key, now) => {
+      const text = "SELECT encode(entry, 'hex') AS hex FROM sluice WHERE key = $1 AND expires > $2";
+      return (await client.query(text, [key, now])).rows[0]?.hex ?? null;
+    },
+    clear: () => client.query('DELETE FROM sluice'),
+  };
+  folder = await mkdtemp(join(tmpdir(), 'sluice-tables-'));
+  const file = join(folder, 'limits.db');
+  const inFile = sqliteStore({ file, clock, definitions: false });
+  await inFile.connect();
+  const database = new Libsql(file);
+  tables.SQLite = {
+    store: inFile,
+    read: async (key, now) => {
+      const sql = 'SELECT lower(hex(entry)) AS hex FROM sluice WHERE key = ? AND expires > ?';
+      return (database.prepare(sql).all(key, now) as { hex: string }[])[0]?.hex ?? null;
+    },
+    clear: async () => database.exec('DELETE FROM sluice'),
+  };
+  opened.push(store, inFile, database);
+}, 120_000);
+
+afterAll(async () => {
+  for (const one of opened) await one.close();
+  await client?.end();
+  await server?.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+async function replayed({ store, read, clear }: Table, steps: readonly Step[]): Promise<Observed[]> {
+  const keys = [
+    ...new Set(
+      steps.flatMap(({ timed }) =>
+        timed.call.parts.flatMap((part) => {
+          const key = storageKey(part);
+          return part.limit.rule.escalation === undefined ? [key] : [key, key + ESCALATION_SUFFIX];
+        }),
+      ),
+    ),
+  ];
+  const observed: Observed[] = [];
+  for (const { timed, expected } of steps) {
+    clock.set(timed.now);
+    const answer = await store.decide(timed.call);
+    const stored = await Promise.all(expected.stored.map((_, i) => keys[i] && read(keys[i], timed.now)));
+    observed.push({ answer, stored: stored.map((hex) => hex ?? null), ttls: expected.ttls });
+  }
+  await clear();
+  return observed;
+}
+
+const { concurrency, ...others } = policies;
+const subjects: readonly (readonly [string, fc.Arbitrary<Policy[]>, readonly Operation[], boolean])[] = [
+  ...Object.entries(others).map(
+    ([name, policy]) => [name, policy.map((one) => [one]), rates, false] as const,
+  ),
+  ['concurrency', concurrency!.map((one) => [one]), held, false],
+  [
+    'several with escalations',
+    fc.array(fc.oneof(...Object.values(others)), { minLength: 2, maxLength: 3 }),
+    denied,
+    true,
+  ],
+];
+
+describe.each(['Postgres', 'SQLite'])('%s answers and keeps the same as memory', (kind) => {
+  test.each(subjects)(
+    '%s',
+    async (_, sets, operations, escalates) => {
+      const cases = sets.chain((set) =>
+        fc.tuple(fc.constant([set]), escalates ? escalationsOf(set.length) : fc.constant([])),
+      );
+      await tables[kind]!.store.connect?.();
+      await fc.assert(
+        fc.asyncProperty(cases, questionsOf(operations), async ([all, escalations], questions) => {
+          const steps = history(all, questions, new Set(), escalations);
+          expect(steps[0]!.expected.stored).toHaveLength(keysOf(all, escalations));
+          expect(difference(steps, await replayed(tables[kind]!, steps), 0)).toBeUndefined();
+        }),
+        { numRuns: RUNS, seed: DEEP_SEED },
+      );
+    },
+    60_000,
+  );
+});
