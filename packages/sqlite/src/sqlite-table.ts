@@ -3,6 +3,7 @@ import type { MaybePromise } from '@sluice/core/internal';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
 import { classified, codeOf, isBusy, NotOpenedError } from './errors.js';
+import { networkDiskOf } from './network-disk.js';
 
 /** `PRAGMA application_id` of our files: 'Slce'. */
 const APPLICATION = 0x536c6365;
@@ -156,6 +157,11 @@ export class SqliteTable implements EntryTable {
     if (this.#openFile === undefined)
       throw new StoreConfigurationError(
         'sqlite store: its driver is not loaded yet: await store.connect() before the first consumeSync',
+      );
+    const disk = networkDiskOf(this.file);
+    if (disk !== undefined)
+      throw new StoreConfigurationError(
+        `sqlite store: ${this.file} is on a network file system (${disk}), where processes cannot share it: use a file on a disk of this machine`,
       );
     const database = this.#openedFile(this.#openFile);
     try {

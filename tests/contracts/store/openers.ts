@@ -1,4 +1,5 @@
 import { mkdtempSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVERYONE } from '../../../packages/core/src/call/operation.js';
@@ -11,7 +12,7 @@ import {
   type Store,
 } from '../../../packages/core/src/index.js';
 import { PostgresStore } from '../../../packages/postgres/src/index.js';
-import { SqliteStore } from '../../../packages/sqlite/src/index.js';
+import { type Database, type OpenFile, SqliteStore } from '../../../packages/sqlite/src/index.js';
 import { upstashStore } from '../../../packages/upstash/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { like } from '../../support/like.js';
@@ -106,14 +107,36 @@ let files = 0;
 const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'));
 
 /** Each store has a connection of its own to the file, as in another process. */
-export const sqlite: StoreKind = {
-  name: 'sqlite',
-  open: (clock) => {
-    files += 1;
-    return new SqliteStore({ file: join(folder, `${files}.db`), clock });
-  },
-  another: (store, clock) => new SqliteStore({ file: (store as SqliteStore).file, clock }),
-};
+function sqliteKind(name: string, open?: OpenFile): StoreKind {
+  return {
+    name,
+    open: (clock) => {
+      files += 1;
+      return new SqliteStore({ file: join(folder, `${files}.db`), clock, open });
+    },
+    another: (store, clock) => new SqliteStore({ file: (store as SqliteStore).file, clock, open }),
+  };
+}
+
+export const sqlite: StoreKind = sqliteKind('sqlite');
+
+/** Node.js' own driver, from 22.13 on. */
+export function nodeSqlite(): StoreKind | undefined {
+  const { DatabaseSync } = nodeSqliteModule() ?? {};
+  return DatabaseSync && sqliteKind('node:sqlite', (file) => new DatabaseSync(file));
+}
+
+interface NodeSqlite {
+  readonly DatabaseSync: new (file: string) => Database;
+}
+
+function nodeSqliteModule(): NodeSqlite | undefined {
+  try {
+    return createRequire(__filename)('node:sqlite') as NodeSqlite;
+  } catch {
+    return undefined;
+  }
+}
 
 let postgresServer: PostgresServer;
 

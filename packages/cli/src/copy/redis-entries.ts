@@ -21,7 +21,7 @@ export class RedisEntries implements StoredEntries {
     for (const node of nodes) {
       let cursor = '0';
       do {
-        const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', STEP, 'TYPE', 'string');
+        const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', STEP);
         cursor = next;
         if (keys.length > 0) yield this.#read(keys.map((key) => key.slice(clientPrefix.length)));
       } while (cursor !== '0');
@@ -30,14 +30,21 @@ export class RedisEntries implements StoredEntries {
 
   /** The commands of a page leave together. */
   async #read(keys: readonly string[]): Promise<StoredEntry[]> {
-    const read = await Promise.all(
-      keys.map(async (key): Promise<StoredEntry[]> => {
-        const [entry, ms] = await Promise.all([this.client.getBuffer(key), this.client.pttl(key)]);
-        if (entry === null || ms === -2) return []; // it has expired meanwhile
-        return [{ key, entry, left: ms === -1 ? Number.POSITIVE_INFINITY : ms * 1_000 }];
-      }),
-    );
-    return read.flat();
+    return (await Promise.all(keys.map((key) => this.#entry(key)))).flat();
+  }
+
+  /** @returns nothing if it has expired meanwhile, or is no string, as no entry of ours */
+  async #entry(key: string): Promise<StoredEntry[]> {
+    const isOfOthers = (error: unknown) => {
+      if (/^WRONGTYPE/.test((error as Error).message)) return null;
+      throw error;
+    };
+    const [entry, ms] = await Promise.all([
+      this.client.getBuffer(key).catch(isOfOthers),
+      this.client.pttl(key),
+    ]);
+    if (entry === null || ms === -2) return [];
+    return [{ key, entry, left: ms === -1 ? Number.POSITIVE_INFINITY : ms * 1_000 }];
   }
 
   async put(entries: readonly StoredEntry[], { overwrites, dryRun }: PutOptions): Promise<number> {
