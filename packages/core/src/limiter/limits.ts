@@ -1,5 +1,5 @@
 import { hasBackground } from '#platform';
-import type { Parameters, Policy } from '../algorithms/algorithm.js';
+import type { Parameters, Policy, Rule } from '../algorithms/algorithm.js';
 import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
 import { checkWindows, compilePolicy, compileShare } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
@@ -15,7 +15,6 @@ import { type Costs, costFor } from './call-options.js';
 import { escalating } from './escalating-limit.js';
 import type { CompiledFailurePolicy } from './failure-policy.js';
 import { type NotifyOptions, readNotify } from './observer.js';
-import { overrideOf } from './override.js';
 import { prefetching, type WantedPrefetch } from './prefetch-options.js';
 import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
@@ -197,4 +196,26 @@ export class Limits {
     });
     return { parts: overridden, overrides };
   }
+}
+
+/**
+ * The parameters that override a limit for one key.
+ * @param own the policy of the limit
+ * @param given the policy that overrides it, and `other` its rule
+ * @throws TypeError for a policy of another algorithm, or with other windows of a calendar
+ */
+function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy, other: Rule): Parameters {
+  if (other.algorithm.tag !== rule.algorithm.tag) {
+    throw new TypeError(
+      `override: '${policy}' is ${own.algorithm} and can be overridden by other numbers of the same ` +
+        `algorithm only, not by ${given.algorithm}`,
+    );
+  }
+  if (other.calendar?.id !== rule.calendar?.id) {
+    throw new TypeError(
+      `override: '${policy}' keeps its windows if they, or those of the override, are of a calendar: give both policies the same ` +
+        'window, timeZone and anchor, and change the limit only',
+    );
+  }
+  return other.calendar?.head ?? other.parameters;
 }

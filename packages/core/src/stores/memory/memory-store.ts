@@ -7,9 +7,9 @@ import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope, keptAt, type StoredKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
+import { RecentMap } from '../../maps.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
-import { claimsOf } from './claims.js';
 import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { NONE, Rank } from './records.js';
 import { Sweeper } from './sweeper.js';
@@ -17,6 +17,8 @@ import { Table } from './table.js';
 
 /** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
 const SWEEP_KEYS = 20_000;
+
+const MOST_CLAIMS = 100_000;
 
 /**
  * Keeps state in this process: fast, lost when the process ends, not shared with other processes. Memory is bounded: at `maxKeys` keys
@@ -40,7 +42,8 @@ export class MemoryStore implements Store {
   #table: Table;
   readonly #rates = new SharedRates();
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
-  readonly claim = claimsOf(() => this.clock.now());
+  /** Until when each key is claimed, µs. */
+  readonly #claims = new RecentMap<string, number>(MOST_CLAIMS, () => false);
   readonly #sweeper: Sweeper;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -51,6 +54,13 @@ export class MemoryStore implements Store {
     this.#sweeper = new Sweeper(clock, (now) => this.#sweep(now));
     this.fleet = new MemoryBoard(clock, definitions);
     this.usage = usageOf('memoryStore', usage, this.fleet);
+  }
+
+  async claim(key: string, ms: number): Promise<boolean> {
+    const now = this.clock.now();
+    if ((this.#claims.get(key) ?? 0) > now) return false;
+    this.#claims.set(key, now + ms * 1000);
+    return true;
   }
 
   /** Number of keys stored now. */
