@@ -101,7 +101,7 @@ export type { CallParts } from './call/call.js';
 export type { Thresholds } from './call/limit.js';
 export { unref } from './clock.js';
 export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
-export type { CallObserver, LimiterWatching, ObservedLimiter } from './limiter/observer.js';
+export type { CallObserver, ObservedLimiter } from './limiter/observer.js';
 export { redisScripts } from './stores/redis/wire.js';
 export { boardOf } from './telemetry/channels.js';
 export { VERSION } from './version.js';

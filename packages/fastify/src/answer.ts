@@ -4,7 +4,6 @@ import { asError, keyForFunctions, type Verdict } from '@sluice/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
 import type { RateLimitOptions } from './options.js';
-import { inWords } from './words.js';
 
 export type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
 
@@ -90,3 +89,19 @@ export function answerWith({
 }
 
 const asItIs = (body: unknown) => body as string;
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** Milliseconds as text, rounded up: `'1 second'`, `'2 minutes'`. */
+function inWords(ms: number): string {
+  if (!Number.isFinite(ms)) return 'never';
+  const seconds = Math.max(1, Math.ceil(ms / 1000)) * 1000;
+  const [unit, length] = UNITS.find(([, each]) => seconds >= each)!;
+  const amount = Math.ceil(seconds / length);
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}

@@ -36,7 +36,7 @@ export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
-export { checkRouteOptions, type LimitedRoute, RouteLimits, routeName } from './route-limits.js';
+export { checkRouteOptions, RouteLimits } from './route-limits.js';
 export type { Verdict } from './verdict.js';
 
 // A framework's request and response, as limits see them.
@@ -80,5 +80,4 @@ export { addSkippableName, warnOfUnknownSkips } from './skipped-names.js';
 // Checks that rules share with the options of a limit.
 
 export { AddressRanges, noRange } from './address-list.js';
-export { checkJitter } from './denial-options.js';
 export { checkRules } from './rules-source.js';

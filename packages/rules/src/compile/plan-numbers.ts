@@ -3,9 +3,6 @@ import type { Path, Report } from '../document/problems.js';
 import type { RuleInput, RulesDocument } from '../document/schema.js';
 import { PLAN_NUMBER } from '../document/schema-parts.js';
 
-/** Values of a rule for each plan. The key is `undefined` if the rule takes no numbers from plans. */
-export type ByPlan<T> = ReadonlyMap<string | undefined, T>;
-
 type RuleNumbers = Pick<RuleInput, 'limit' | 'limits' | 'cost' | 'escalate'>;
 
 export const isPlanNumber = (value: unknown): value is `$plan.${string}` =>
