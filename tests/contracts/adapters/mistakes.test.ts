@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestView } from '@sluice/http';
 import { hourly, onEachAdapter } from './on-each-framework.js';
 
 /** Texts that no response may contain. */
@@ -7,7 +9,7 @@ const INTERNALS = /#\{|template|undefined|keyGenerator|option|finite|bigint/;
 const emitted = (globalThis as { [slot: symbol]: unknown })[Symbol.for('sluice.warnings')] as Set<string>;
 
 onEachAdapter(
-  ({ start, methodOf, headerOf }) => {
+  ({ start, methodOf }) => {
     let warnings: jest.SpiedFunction<(message: string, options: { code: string }) => void>;
     beforeEach(() => {
       emitted.clear();
@@ -43,8 +45,8 @@ onEachAdapter(
     });
 
     test('a user function may be asynchronous, and its error fails the request', async () => {
-      const user = async (request: unknown) => {
-        const who = headerOf(request, 'x-who');
+      const user = async ({ headers }: RequestView) => {
+        const who = (headers as IncomingHttpHeaders)['x-who'];
         if (who === undefined) throw new Error('the directory is down');
         return who;
       };

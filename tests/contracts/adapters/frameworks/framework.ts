@@ -72,7 +72,10 @@ export type Ability =
 export interface Framework {
   /** With its major version. */
   readonly name: string;
-  /** Listens on 127.0.0.1. The header `x-user` names the user. JSON bodies are parsed before the limits. */
+  /**
+   * Listens on 127.0.0.1, and prints nothing. The header `x-user` names the user. JSON bodies are parsed before the limits. A thrown error is
+   * answered with its `status` and `headers`: if the framework ignores these, the service sets them.
+   */
   serve(service: Service): Promise<Running>;
   /** The same in other settings, which the tests of started responses and of request targets also run. */
   readonly variants?: Readonly<Record<string, (service: Service) => Promise<Running>>>;
