@@ -104,3 +104,19 @@ test('calls still resolve after the clock of the store went back by an hour', as
   clock.advance(5_000_000);
   await later;
 });
+
+test('a call without a wait overtakes calls that were booked before the clock of the store jumped forward', async () => {
+  const clock = new UnorderedClock();
+  const order = new WakeOrder();
+  const { signal } = new AbortController();
+  const resolved: string[] = [];
+  const waits = [
+    order.wait('q', 900_000, 800_000, clock, signal).then(() => resolved.push('booked')),
+    order.wait('q', 5_000_000, 0, clock, signal).then(() => resolved.push('free')),
+  ];
+  await turn();
+  expect(resolved).toEqual(['free']);
+  clock.advance(800_000);
+  await Promise.all(waits);
+  expect(resolved).toEqual(['free', 'booked']);
+});

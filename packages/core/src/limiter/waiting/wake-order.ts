@@ -1,7 +1,7 @@
 import { hasBackground } from '#platform';
 import type { Clock } from '../../clock.js';
 
-/** µs. If local due times are further apart, they decide the order: the store's clock jumped between the two decisions. */
+/** µs. If the two clocks differ by so much more for one call than for another, the store's clock jumped between the two decisions. */
 const CLOCK_JUMP = 1_000_000;
 
 interface Waiting {
@@ -66,4 +66,4 @@ export class WakeOrder {
 }
 
 const isBefore = (a: Waiting, b: Waiting): boolean =>
-  Math.abs(a.due - b.due) > CLOCK_JUMP ? a.due < b.due : a.moment < b.moment;
+  Math.abs(a.due - a.moment - (b.due - b.moment)) > CLOCK_JUMP ? a.due < b.due : a.moment < b.moment;
