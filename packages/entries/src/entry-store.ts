@@ -67,7 +67,7 @@ export interface SharingOptions {
 /** The names of `SharingOptions`. */
 export const SHARING_OPTIONS = ['definitions', 'usage', 'denials'] as const;
 
-/** Calls that are decided together. */
+/** Calls of one turn of the event loop: their deadline begins with the turn. */
 class Gathered implements Departure {
   readonly calls: PendingCall[] = [];
   readonly began = performance.now();
@@ -111,7 +111,9 @@ export class EntryStore implements Store {
   readonly #inUse: TableInUse;
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #unwatch: (() => void) | undefined;
-  #gathered: Gathered[] = [];
+  readonly #gathered: Gathered[] = [];
+  /** The last of them, until this turn of the event loop is over. */
+  #open: Gathered | undefined;
   #working: Promise<void> | undefined;
   /** Was there a decision? And one since the denial feed last looked? */
   #used = false;
@@ -168,28 +170,45 @@ export class EntryStore implements Store {
   }
 
   readonly send = (call: PendingCall): Departure => {
-    let turn = this.#gathered.at(-1);
-    if (turn === undefined || turn.calls.length >= MOST) {
-      turn = new Gathered(this.clock);
-      this.#gathered.push(turn);
-    }
+    const turn = this.#open !== undefined && this.#open.calls.length < MOST ? this.#open : this.#begin();
     call.departure = turn;
     turn.calls.push(call);
     this.#working ??= new Promise(setImmediate).then(this.#work);
     return turn;
   };
 
+  #begin(): Gathered {
+    const turn = new Gathered(this.clock);
+    this.#gathered.push(turn);
+    this.#open = turn;
+    setImmediate(() => {
+      if (this.#open === turn) this.#open = undefined;
+    });
+    return turn;
+  }
+
+  /** Takes the turns that have gathered, as many as may be decided together. */
+  #next(): Gathered[] {
+    this.#open = undefined;
+    let calls = 0;
+    const rest = this.#gathered.findIndex((turn) => {
+      calls += turn.calls.length;
+      return calls > MOST;
+    });
+    return this.#gathered.splice(0, rest === -1 ? this.#gathered.length : Math.max(1, rest));
+  }
+
   readonly #work = async (): Promise<void> => {
-    for (let turn = this.#gathered.shift(); turn !== undefined; turn = this.#gathered.shift()) {
-      await this.#decideTogether(turn);
+    for (let turns = this.#next(); turns.length > 0; turns = this.#next()) {
+      await this.#decideTogether(turns);
       // The event loop turns between two trips: a table without a network takes no time in which it could.
       if (this.#gathered.length > 0) await new Promise(setImmediate);
     }
     this.#working = undefined;
   };
 
-  async #decideTogether(gathered: Gathered): Promise<void> {
-    const { calls } = gathered;
+  async #decideTogether(turns: readonly Gathered[]): Promise<void> {
+    const calls = turns.flatMap((turn) => turn.calls);
     const startedAt = STORE_CALL.hasSubscribers ? performance.now() : undefined;
     let ended: (() => void)[];
     let granted: readonly Granted[] = [];
@@ -200,7 +219,7 @@ export class EntryStore implements Store {
       await this.loading;
       const decide = (open: OpenKeys): Changes => {
         const turn = new DecidedTurn(open);
-        gathered.sent = true;
+        for (const one of turns) one.sent = true;
         ended = calls.filter(({ over }) => !over).map((call) => this.#decided(turn, call));
         granted = turn.granted;
         return turn.changes;
@@ -211,7 +230,7 @@ export class EntryStore implements Store {
       failure = error;
       ended = calls.map((call) => () => call.failed(error));
     }
-    gathered.end();
+    for (const turn of turns) turn.end();
     if (startedAt !== undefined) this.#publish(calls.length, startedAt, failure);
     for (const end of ended!) end();
     this.#wake(granted);
