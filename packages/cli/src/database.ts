@@ -17,6 +17,8 @@ interface Opened {
 /** How the address of a database begins, and how its store is opened. */
 const DATABASES: Readonly<Record<string, (address: string, creates: boolean) => Promise<Opened>>> = {
   'sqlite:': openSqlite,
+  'https:': openUpstash,
+  'http:': openUpstash,
 };
 
 const schemeOf = (address: string): string => /^[a-z]+:/.exec(address)?.[0] ?? '';
@@ -41,4 +43,15 @@ async function openSqlite(address: string, creates: boolean): Promise<Opened> {
   const { sqliteStore } = await import('@sluice/sqlite');
   const store = sqliteStore({ file, definitions: false });
   return { store, entries: store.entries, address: file, close: () => store.close() };
+}
+
+/** The token comes from the environment: a command line is visible to other users. */
+async function openUpstash(url: string): Promise<Opened> {
+  const { upstashStore } = await import('@sluice/upstash');
+  try {
+    const store = upstashStore({ url });
+    return { store: store as SharedStore & typeof store, address: url, close: () => store.close() };
+  } catch (error) {
+    throw new CliError((error as Error).message, 'For example: --store https://eu1-name.upstash.io');
+  }
 }

@@ -47,7 +47,7 @@ export function programOf(state: { code: ExitCode; address: string }, signal: Ab
 }
 
 const GLOBAL_OPTIONS = [
-  new Option('--store <address>', 'a file: sqlite:limits.db; or the address of a Redis'),
+  new Option('--store <address>', 'a file: sqlite:limits.db; Upstash: https://…; or the address of a Redis'),
   new Option('--redis <url>', 'one server: redis://user:password@host:6379/0, rediss:// for TLS'),
   new Option('--cluster <host:port,...>', 'a Redis Cluster: some of its nodes'),
   new Option('--sentinel <host:port,...>', 'sentinels, with --name'),

@@ -8,9 +8,11 @@ import * as express from '@sluice/express';
 import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
+import * as upstash from '@sluice/upstash';
 import { Redis } from 'ioredis';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
+import { UPSTASH_TOKEN, UpstashDouble } from '../../support/upstash.js';
 import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
 
 const root = resolve(__dirname, '../../..');
@@ -33,6 +35,13 @@ afterAll(async () => {
   await server?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+let double: UpstashDouble;
+beforeAll(async () => {
+  double = await UpstashDouble.start(redisUrl());
+  Object.assign(process.env, { UPSTASH_REDIS_REST_URL: double.url, UPSTASH_REDIS_REST_TOKEN: UPSTASH_TOKEN });
+});
+afterAll(() => double.stop());
 
 /** Resources that blocks leave open, as programs do that do not end. */
 const stores: { close(): Promise<void> }[] = [];
@@ -84,6 +93,13 @@ const packages: Record<string, object> = {
       const telemetry = otel.instrument(options);
       subscriptions.push(() => telemetry.close());
       return telemetry;
+    },
+  },
+  '@sluice/upstash': {
+    upstashStore: (options?: upstash.UpstashStoreOptions) => {
+      const store = upstash.upstashStore(options);
+      stores.push(store);
+      return store;
     },
   },
   '@sluice/express': {

@@ -1,15 +1,46 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { eventually } from '../../support/eventually.js';
+import { redisUrl } from '../../support/redis-url.js';
+import { UpstashDouble } from '../../support/upstash.js';
 import { Installation } from '../consumers/installation.js';
 import { NextProject } from './next.js';
 import { startWorker, type Worker } from './workerd.js';
 
 let installed: Installation;
+let double: UpstashDouble;
 beforeAll(async () => {
   installed = await Installation.create();
+  double = await UpstashDouble.start(redisUrl());
 }, 300_000);
-afterAll(() => installed?.remove());
+afterAll(async () => {
+  await double?.stop();
+  await installed?.remove();
+});
+
+/** Addresses of clients that no other test has. */
+let clients = 0;
+const newClient = () => {
+  clients += 1;
+  return `198.51.100.${clients}`;
+};
+const upstashHeaders = (ip = newClient()) => ({ 'x-upstash': double.url, 'x-ip': ip });
+
+/** @param get requests a path of a worker */
+async function sharesLimits(get: (path: string, headers: Record<string, string>) => Promise<Response>) {
+  const headers = upstashHeaders();
+  const together = await Promise.all(Array.from({ length: 12 }, () => get('/shared', headers)));
+  expect(together.map(({ status }) => status).sort()).toEqual([
+    ...Array<number>(5).fill(200),
+    ...Array<number>(7).fill(429),
+  ]);
+  double.requests.length = 0;
+  const cart = await get('/cart', upstashHeaders());
+  expect(await cart.json()).toEqual(Array(10).fill([49, false]));
+  // The script is known, so the calls of one request travel together.
+  expect(double.requests).toHaveLength(1);
+}
 
 /** As wrangler bundles a worker, with the packages as users install them. */
 async function workerScript(): Promise<string> {
@@ -72,6 +103,36 @@ describe.each([
     );
   });
 
+  test('counts in Upstash together, and sends the calls of each request by themselves', async () => {
+    await sharesLimits(get);
+  });
+
+  test('no request waits for one that was given up, and a store that is out is tried again', async () => {
+    const headers = upstashHeaders();
+    await get('/cart', headers);
+    const hanging: { end(text?: string): unknown }[] = [];
+    double.intercept = (_, response) => {
+      hanging.push(response);
+      return true;
+    };
+    const gone = new AbortController();
+    const cancelled = fetch(`${worker.url}/cart`, { headers, signal: gone.signal }).catch(() => {});
+    await eventually(async () => hanging.length > 0);
+    gone.abort();
+    await cancelled;
+    const denied = { allowed: false, degraded: true };
+    for (let i = 0; i < 6; i += 1) {
+      expect(await (await get('/impatient', headers)).json()).toMatchObject(denied);
+    }
+    double.intercept = undefined;
+    await eventually(async () => {
+      const decision = (await (await get('/impatient', headers)).json()) as { allowed: boolean };
+      return decision.allowed;
+    }, 100);
+    expect(await (await get('/cart', upstashHeaders())).json()).toEqual(Array(10).fill([49, false]));
+    for (const response of hanging) response.end();
+  });
+
   test('hashes long keys as Node.js does', async () => {
     expect(await json('/long-keys')).toEqual([
       [true, true, true],
@@ -93,7 +154,8 @@ describe.each([
 
 test('Next.js builds and serves a route for the edge runtime', async () => {
   const modules = join(installed.folder, 'node_modules');
-  const names = ['@sluice/core', '@sluice/fetch', '@sluice/http', 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
+  const own = ['@sluice/core', '@sluice/fetch', '@sluice/http', '@sluice/upstash'];
+  const names = [...own, 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
   const worker = await readFile(join(__dirname, 'worker.mjs'), 'utf8');
   const project = await NextProject.build(
     {
@@ -117,6 +179,7 @@ test('Next.js builds and serves a route for the edge runtime', async () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
     expect((await fetch(`${url}/limited`, { headers: { 'x-ip': '203.0.113.9' } })).status).toBe(403);
     expect(await (await fetch(`${url}/redis`)).json()).toContain("export const runtime = 'nodejs'");
+    await sharesLimits((path, headers) => fetch(`${url}${path}`, { headers }));
   } finally {
     await project.remove();
   }

@@ -9,8 +9,29 @@ import {
   subscribe,
 } from '@sluice/core';
 import { errorResponse, rateLimit } from '@sluice/fetch';
+import { upstashStore } from '@sluice/upstash';
 
 const store = memoryStore();
+/** A store of Upstash, as of the first request that names its address: a test has the address late. */
+let shared;
+const sharedBy = (url) => {
+  if (shared !== undefined) return shared;
+  const upstash = upstashStore({ url, token: 'a-token-of-the-tests' });
+  upstash.on('degraded', () => {});
+  const options = { store: upstash, deadline: '5s' };
+  shared = {
+    limit: rateLimit({ name: 'shared', policy: fixedWindow({ limit: 5, window: '1h' }), ...options }),
+    cart: new RateLimiter({ name: 'cart', policy: fixedWindow({ limit: 50, window: '1h' }), ...options }),
+    impatient: new RateLimiter({
+      name: 'impatient',
+      policy: fixedWindow({ limit: 50, window: '1h' }),
+      store: upstash,
+      deadline: '200ms',
+      failurePolicy: 'deny',
+    }),
+  };
+  return shared;
+};
 const policy = fixedWindow({ limit: 3, window: '1m' });
 const limit = rateLimit({
   name: 'edge',
@@ -62,6 +83,18 @@ const routes = {
     return json(store.size);
   },
   '/denials': () => json(denials),
+  '/shared': (request) => limited(sharedBy(request.headers.get('x-upstash')).limit, request),
+  '/cart': async (request) => {
+    const { cart } = sharedBy(request.headers.get('x-upstash'));
+    const keys = Array.from({ length: 10 }, (_, i) => `${request.headers.get('x-ip')} ${i}`);
+    const decisions = await Promise.all(keys.map((key) => cart.consume(key)));
+    return json(decisions.map(({ remaining, degraded }) => [remaining, degraded]));
+  },
+  '/impatient': async (request) => {
+    const { impatient } = sharedBy(request.headers.get('x-upstash'));
+    const { allowed, degraded, source } = await impatient.consume('all');
+    return json({ allowed, degraded, source });
+  },
   '/redis': () => json(messageOf(() => redisStore('redis://127.0.0.1:6379'))),
   '/wide': () => json(messageOf(() => rateLimit({ policy, key: '#{body.items[*].id}' }))),
 };

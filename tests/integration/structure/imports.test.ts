@@ -89,6 +89,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/rules',
     '@sluice/rules/simulate',
     '@sluice/sqlite',
+    '@sluice/upstash',
   ];
   const undeclared = [...graph.values()].flatMap(({ path, packages }) => {
     const known = declared(path);
