@@ -10,9 +10,9 @@ interface Sent {
   reject(error: unknown): void;
 }
 
-/** Shortest time after which a request is given up, ms: the first call of a store may take so long. */
+/** Shortest time after which a request is given up, ms: the time limit of the first call of a store. */
 const SHORTEST = 2_000;
-/** A request may take so many times as long as the longest deadline: a late answer still shows that the store is not out. */
+/** A request may take three times the longest deadline: a late answer still shows that the store is not out. */
 const PATIENCE = 3;
 
 /** Sends scripts over the REST API of Upstash: the commands of one turn are one request. Each is sent at most once. */

@@ -1,7 +1,7 @@
 import type { UsageOptions } from '@sluice/core';
 import { checkBoolean, checkOptions, describe } from '@sluice/core/internal';
 
-/** What is used of `fetch`. */
+/** Sends a request: the part of `fetch` that the store uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface UpstashStoreOptions {

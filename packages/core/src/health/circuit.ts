@@ -35,7 +35,8 @@ export class Circuit {
   #probes = 0;
   #openedAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  #error: StoreUnavailableError | undefined;
+  /** Why it is open; undefined if it lets the next call through. */
+  error: StoreUnavailableError | undefined;
   /** Without a background: when the next call is let through. */
   #tryAt = 0;
   #lastError: StoreUnavailableError | undefined;
@@ -52,13 +53,12 @@ export class Circuit {
     return () => this.#openListeners.delete(listener);
   }
 
-  /** Why it is open; undefined if it lets the next call through. */
-  get error(): StoreUnavailableError | undefined {
-    if (this.#error !== undefined && !hasBackground && performance.now() >= this.#tryAt) {
-      this.#state = 'half-open';
-      this.#error = undefined;
-    }
-    return this.#error;
+  /** Without a background: lets one call through if it is time for that, in place of a probe. Only while `error` is set. */
+  letsTry(): boolean {
+    if (hasBackground || performance.now() < this.#tryAt) return false;
+    this.#state = 'half-open';
+    this.error = undefined;
+    return true;
   }
 
   /** False while the store is out, and while a trial call tests it. */
@@ -70,7 +70,7 @@ export class Circuit {
   enter(): Ticket {
     if (this.#state !== 'half-open') return this.ticket;
     this.#state = 'trial';
-    this.#error = this.#lastError;
+    this.error = this.#lastError;
     // The request of the trial call may end before its answer.
     this.#tryAt = performance.now() + LONGEST_PROBE;
     return TRIAL;
@@ -105,19 +105,19 @@ export class Circuit {
   /** Stops probing, and lets all calls through. */
   end(): void {
     this.#state = 'ended';
-    this.#error = undefined;
+    this.error = undefined;
     clearTimeout(this.#timer);
   }
 
   #close(): void {
     this.#state = 'closed';
-    this.#error = undefined;
+    this.error = undefined;
     this.#listener.closed(Math.round(performance.now() - this.#openedAt));
   }
 
   #open(probe: () => Promise<unknown>): void {
     this.#state = 'open';
-    this.#error = this.#lastError;
+    this.error = this.#lastError;
     this.#failures = 0;
     const longest = Math.min(LONGEST_PROBE, FIRST_PROBE * 2 ** this.#probes);
     this.#probes += 1;
@@ -131,7 +131,7 @@ export class Circuit {
         () => {
           if (this.#state !== 'open') return;
           this.#state = 'half-open';
-          this.#error = undefined;
+          this.error = undefined;
         },
         (error: StoreUnavailableError) => {
           if (this.#state !== 'open') return;

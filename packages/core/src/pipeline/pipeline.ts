@@ -167,7 +167,7 @@ export class Pipeline implements Decider, CallOwner {
     const node = context.onlyNode ?? context.nodeAt(storageKey(call));
     if (node !== undefined) {
       const { error } = node.circuit;
-      if (error !== undefined) {
+      if (error !== undefined && !node.circuit.letsTry()) {
         const reason = hasFallback(call) ? error : whileOpen(error);
         answerInTurn(() => this.#decideWithoutStore(call, reason));
         return;

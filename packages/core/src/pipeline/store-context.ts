@@ -45,7 +45,7 @@ export class StoreContext {
   async changeRate(change: RateChange, times: TimeLimits): Promise<RateAnswer> {
     const node = this.nodeAt(change.key);
     const error = node?.circuit.error;
-    if (error !== undefined) {
+    if (error !== undefined && !node!.circuit.letsTry()) {
       await new Promise<void>(answerInTurn);
       throw whileOpen(error);
     }

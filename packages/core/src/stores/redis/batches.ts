@@ -64,7 +64,7 @@ export class Batches {
     }
     if (!this.#begun) {
       this.#begun = true;
-      // Without a background, what is sent belongs to one request: nothing gathers beyond the current code.
+      // Without a background, a batch belongs to one request: it gathers the calls of the current code only.
       const isIdle = this.#underWay === 0 && (this.#usual < 2 || performance.now() - this.#idleSince > IDLE);
       if (isIdle || !hasBackground) void resolved.then(this.#end);
       else setImmediate(this.#end);
