@@ -53,6 +53,12 @@ test('the rooms of core have few floors, few arrows between them and no circle',
   expect(arrows.length > ARROWS ? arrows.sort() : []).toEqual([]);
 });
 
+test('ARCHITECTURE.md names the rooms of core in their order', () => {
+  const page = readFileSync(join(packagesFolder, '../ARCHITECTURE.md'), 'utf8').replaceAll(/\s+/g, ' ');
+  const rooms = ROOMS.map((room) => `\`${room}\``).join(', ');
+  expect(page).toContain(`Imports lead down: ${rooms}; files in no room are the ground.`);
+});
+
 test('no folder of core imports a higher one', () => {
   const height = (path: string): number => {
     const room = ROOMS.indexOf(path.split('/')[2]!);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { type Walk, walk } from './walk.js';
 
@@ -23,4 +25,12 @@ test('an allowed Express request on Redis runs few of our files and functions', 
 test('the walk contains files from the adapter to the store', () => {
   for (const path of ['express/src/middleware.ts', 'core/src/stores/redis/sender.ts'])
     expect(walked.list).toContain(path);
+});
+
+test('the road in ARCHITECTURE.md names each file of the walk', () => {
+  const page = readFileSync(resolve(__dirname, '../../../ARCHITECTURE.md'), 'utf8');
+  const road = /```text\n(.*?)```/s.exec(page)?.[1] ?? '';
+  const files = walked.list.split('\n').filter((line) => line.endsWith('.ts'));
+  expect(files).toHaveLength(walked.files);
+  expect(files.filter((file) => !road.includes(basename(file)))).toEqual([]);
 });
