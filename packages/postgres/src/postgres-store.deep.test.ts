@@ -192,6 +192,7 @@ function tableOf(clock?: ManualClock): PostgresTable {
     name: 'sluice',
     open: () => linkOf(new pg.Client(url)),
     listener: undefined,
+    create: true,
     prepares: true,
     clock,
     loading: undefined,

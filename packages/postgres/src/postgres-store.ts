@@ -21,6 +21,8 @@ export interface PostgresStoreOptions extends SharingOptions {
   readonly table?: string | undefined;
   /** The schema of the table. Default: the first one of the user's `search_path`. */
   readonly schema?: string | undefined;
+  /** Makes the table if there is none. `false`: calls then reject with a StoreConfigurationError that has the statement. Default `true`. */
+  readonly create?: boolean | undefined;
   /**
    * For a table that is not made yet. UNLOGGED is fast, and a crash of the server empties it. `false`: counts survive, and each turn waits for the
    * disk. Default `true`.
@@ -35,7 +37,7 @@ export interface PostgresStoreOptions extends SharingOptions {
   readonly clock?: Clock | undefined;
 }
 
-const OPTIONS = ['url', 'connection', 'connect', 'table', 'schema', 'unlogged', 'listen', 'clock'];
+const OPTIONS = ['url', 'connection', 'connect', 'table', 'schema', 'create', 'unlogged', 'listen', 'clock'];
 const REMEDIES = {
   pool: 'pass url: a store has a connection of its own, which neither waits for your pool nor exhausts it',
   connectionString: 'pass url',
@@ -61,9 +63,10 @@ export class PostgresStore extends EntryStore {
 
   constructor(options: PostgresStoreOptions) {
     checkOptions('postgresStore', options, [...OPTIONS, ...SHARING_OPTIONS], REMEDIES);
-    const { table = 'sluice', schema, unlogged = true, listen = true, clock } = options;
+    const { table = 'sluice', schema, create = true, unlogged = true, listen = true, clock } = options;
     checkName('table', table);
     if (schema !== undefined) checkName('schema', schema);
+    checkBoolean('postgresStore: create', create);
     checkBoolean('postgresStore: unlogged', unlogged);
     checkBoolean('postgresStore: listen', listen);
     const { open, address, loading } = openerOf(options);
@@ -72,7 +75,7 @@ export class PostgresStore extends EntryStore {
     const channel = `sluice ${name}`;
     const sql = sqlOf({ schema, table, channel }, unlogged, id);
     const listener = listen ? new Listener(open, channel, id) : undefined;
-    const rows = new PostgresTable({ sql, name, open, listener, prepares: listen, clock, loading });
+    const rows = new PostgresTable({ sql, name, open, listener, create, prepares: listen, clock, loading });
     super({ name: 'postgres', address, clock: clock ?? systemClock, table: rows, loading, options });
     this.table = name;
   }

@@ -14,6 +14,8 @@ export interface PostgresTableOptions {
   /** The name of the table, for messages. */
   readonly name: string;
   readonly open: () => Link;
+  /** Is the table made if there is none? */
+  readonly create: boolean;
   /** Undefined: calls that wait poll. */
   readonly listener: Listener | undefined;
   /** Are statements kept by name? Not behind a pooler: another server connection would not know them. */
@@ -40,10 +42,10 @@ export class PostgresTable implements EntryTable {
   #sweptTo = '';
 
   constructor(options: PostgresTableOptions) {
-    const { sql, name, open, listener } = options;
+    const { sql, name, open, create, listener } = options;
     this.#options = options;
     this.#sql = sql;
-    this.network = new Session(open, sql, name);
+    this.network = new Session(open, sql, name, create);
     if (listener !== undefined) this.watch = (granted) => listener.watch(granted);
   }
 

@@ -27,11 +27,16 @@ export class Session implements TableNetwork {
   #firstUntil: number | undefined = Number.POSITIVE_INFINITY;
   #closed = false;
 
-  /** @param open makes a client, which is not connected yet. @param table its name, for messages */
+  /**
+   * @param open makes a client, which is not connected yet
+   * @param table its name, for messages
+   * @param creates is it made if there is none?
+   */
   constructor(
     private readonly open: () => Link,
     private readonly sql: Sql,
     private readonly table: string,
+    private readonly creates: boolean,
   ) {}
 
   /** The first read starts the time. */
@@ -81,6 +86,10 @@ export class Session implements TableNetwork {
   async #setUp(link: Link): Promise<void> {
     const look = async () => (await link.query(this.sql.inspect, []))[0]?.[0];
     let found = await look();
+    if (found === null && !this.creates)
+      throw new StoreConfigurationError(
+        `postgres store: there is no table ${this.table}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
+      );
     if (found === null) {
       await link.query(this.sql.create);
       found = await look();

@@ -19,7 +19,7 @@ export interface PgBouncer {
 export interface PgBouncerOptions {
   /** Default `'transaction'`. */
   readonly mode?: 'session' | 'transaction' | 'statement';
-  /** More lines of its configuration, such as `{ max_prepared_statements: 0 }`. */
+  /** More lines of its configuration, such as `{ default_pool_size: 1 }`. */
   readonly config?: Readonly<Record<string, string | number>>;
 }
 
