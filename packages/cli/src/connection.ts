@@ -2,6 +2,7 @@ import { toMicros } from '@sluice/core/internal';
 import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
 import { connectDatabase, isDatabase, type SharedStore } from './database.js';
+import type { Finding } from './doctor/finding.js';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
 
 /** The options of the command line for the store. */
@@ -17,6 +18,8 @@ export interface Connection {
   readonly entries: StoredEntries;
   /** What the commands need that look at the servers themselves. Undefined: it is no Redis. */
   readonly redis?: RedisConnection | undefined;
+  /** For `doctor`: examines a database. @param scan at length */
+  readonly examine?: ((scan: boolean) => Promise<Finding[]>) | undefined;
   /** The address without user and password. */
   readonly address: string;
   /** Deadline of one reply, ms. */

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Store } from '@sluice/core';
 import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
+import type { Finding } from './doctor/finding.js';
+import { examineSqlite } from './doctor/sqlite/examine-sqlite.js';
 
 /** A store that processes share, as a command needs it. */
 export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'look' | 'texts'>>;
@@ -9,6 +11,8 @@ export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'lo
 interface Opened {
   readonly store: SharedStore;
   readonly entries: StoredEntries;
+  /** See `Connection`. */
+  readonly examine?: (scan: boolean) => Promise<Finding[]>;
   /** Without user and password. */
   readonly address: string;
   close(): Promise<void>;
@@ -42,7 +46,13 @@ async function openSqlite(address: string, creates: boolean): Promise<Opened> {
     throw new CliError(`There is no file ${file}.`, 'For example: --store sqlite:/var/lib/app/limits.db');
   const { sqliteStore } = await import('@sluice/sqlite');
   const store = sqliteStore({ file, definitions: false });
-  return { store, entries: store.entries, address: file, close: () => store.close() };
+  return {
+    store,
+    entries: store.entries,
+    address: file,
+    examine: (scan) => examineSqlite(store, scan),
+    close: () => store.close(),
+  };
 }
 
 /** The token comes from the environment: a command line is visible to other users. */

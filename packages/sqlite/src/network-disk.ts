@@ -3,18 +3,18 @@ import { dirname, resolve } from 'node:path';
 
 /** Network file systems by the `f_type` of Linux's statfs: `linux/magic.h`, and the sources of those that are not in it. */
 const NETWORK: Readonly<Record<number, string>> = {
-  0x6969: 'NFS',
-  0x517b: 'SMB',
-  0xff534d42: 'CIFS',
-  0xfe534d42: 'SMB',
-  0x01021997: '9p',
-  0x5346414f: 'AFS',
-  0x6b414653: 'AFS',
-  0x00c36400: 'Ceph',
-  0x73757245: 'Coda',
-  0x0bd00bd0: 'Lustre',
-  0x47504653: 'GPFS',
-  0x01161970: 'GFS2',
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB',
+  16914839: '9p',
+  1397113167: 'AFS',
+  1799439955: 'AFS',
+  12805120: 'Ceph',
+  1937076805: 'Coda',
+  198183888: 'Lustre',
+  1196443219: 'GPFS',
+  18225520: 'GFS2',
 };
 const FUSE = 0x65735546;
 /** FUSE has local file systems, too, so the mount's own name decides. */

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '@sluice/core';
 import { checkOptions, describe } from '@sluice/core/internal';
 import { EntryStore, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
 import type { DriverName, OpenFile } from './drivers.js';
+import type { SqliteFacts } from './facts.js';
 import { SqliteTable } from './sqlite-table.js';
 
 export interface SqliteStoreOptions extends SharingOptions {
@@ -51,5 +52,14 @@ export class SqliteStore extends EntryStore {
   /** The module that opens the file; undefined until it is loaded, and with `open`. */
   get driver(): DriverName | undefined {
     return this.#table.driver;
+  }
+
+  /**
+   * What can be said of the file and its disk. Opens it if necessary.
+   * @param options `scan`: also read the whole file for damage
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  facts({ scan = false }: { readonly scan?: boolean } = {}): Promise<SqliteFacts> {
+    return this.#table.facts(scan);
   }
 }

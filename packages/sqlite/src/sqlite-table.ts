@@ -3,6 +3,7 @@ import type { MaybePromise } from '@sluice/core/internal';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
 import { classified, codeOf, isBusy, NotOpenedError } from './errors.js';
+import { factsOf, type SqliteFacts } from './facts.js';
 import { networkDiskOf } from './network-disk.js';
 
 /** `PRAGMA application_id` of our files: 'Slce'. */
@@ -72,6 +73,15 @@ export class SqliteTable implements EntryTable {
   async connect(): Promise<void> {
     await this.loading;
     await this.#begun(({ rollback }) => rollback.run());
+  }
+
+  /** @throws StoreUnavailableError, StoreConfigurationError */
+  async facts(scan: boolean): Promise<SqliteFacts> {
+    await this.loading;
+    return this.#begun(({ rollback }) => {
+      rollback.run(); // looks at the file without keeping others from it
+      return factsOf(this.#database!, this.file, this.driver, scan);
+    });
   }
 
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void> {

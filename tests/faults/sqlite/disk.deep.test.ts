@@ -13,7 +13,7 @@ const policy = fixedWindow({ limit: 3, window: '1h' });
 const isRoot = process.getuid?.() === 0;
 
 let folder: string;
-let opened: { close(): unknown }[] = [];
+const opened: { close(): unknown }[] = [];
 let emitted: jest.SpyInstance;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
@@ -41,21 +41,24 @@ function smallDisk(): string {
   return join(folder, 'limits.db');
 }
 
-(isRoot ? test : test.skip)('a disk that is full is an outage with one warning, and ends with it', async () => {
-  const file = smallDisk();
-  const limiter = limiterOf(sqliteStore(file));
-  let keys = 0;
-  while (keys < 20_000 && !(await limiter.consume(`key-${keys}`)).degraded) keys += 1;
-  expect(keys).toBeGreaterThan(10);
-  expect(keys).toBeLessThan(20_000);
-  for (let call = 0; call < 5; call += 1)
-    expect(await limiter.consume(`more-${call}`)).toMatchObject({ allowed: false, degraded: true });
-  expect(warnings()).toEqual([expect.stringMatching(/^sqliteStore: .*limits\.db is out: .*full/)]);
-  execFileSync('mount', ['-o', 'remount,size=8m', folder]);
-  while ((await limiter.consume('ann')).degraded);
-  expect(await limiter.consume('key-0')).toMatchObject({ allowed: true, remaining: 1 });
-  expect(warnings()).toEqual([expect.anything(), expect.stringContaining('answers again')]);
-});
+(isRoot ? test : test.skip)(
+  'a disk that is full is an outage with one warning, and ends with it',
+  async () => {
+    const file = smallDisk();
+    const limiter = limiterOf(sqliteStore(file));
+    let keys = 0;
+    while (keys < 20_000 && !(await limiter.consume(`key-${keys}`)).degraded) keys += 1;
+    expect(keys).toBeGreaterThan(10);
+    expect(keys).toBeLessThan(20_000);
+    for (let call = 0; call < 5; call += 1)
+      expect(await limiter.consume(`more-${call}`)).toMatchObject({ allowed: false, degraded: true });
+    expect(warnings()).toEqual([expect.stringMatching(/^sqliteStore: .*limits\.db is out: .*full/)]);
+    execFileSync('mount', ['-o', 'remount,size=8m', folder]);
+    while ((await limiter.consume('ann')).degraded);
+    expect(await limiter.consume('key-0')).toMatchObject({ allowed: true, remaining: 1 });
+    expect(warnings()).toEqual([expect.anything(), expect.stringContaining('answers again')]);
+  },
+);
 
 test('a damaged file is an outage with one warning, and the file stays as it is', async () => {
   const file = join(folder, 'limits.db');

@@ -253,9 +253,21 @@ describe('SQLite', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  test('doctor looks at Redis only, and says so', async () => {
-    const { code, stderr } = await sluice(['doctor', ...at()], { COLUMNS: '1000' });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('doctor looks at servers of Redis')]);
+  test('doctor says driver, sizes, journal mode and disk, and with --scan whether the file is damaged', async () => {
+    await store.connect();
+    const { code, stdout, stderr } = await sluice(['doctor', '--scan', ...at()], { COLUMNS: '1000' });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^ok file: .*\.db: [\d.]+ MB, by libsql, SQLite 3\.\d+\.\d+$/m);
+    expect(stdout).toMatch(/^ok journal: journal mode wal, [\d.]+ MB$/m);
+    expect(stdout).toMatch(/^ok content: quick_check found no damage$/m);
+    expect(stdout).toMatch(/^(?:ok disk: a disk of this machine, |warning disk-low)/m);
+  });
+
+  test('doctor says why a file cannot be used', async () => {
+    const foreign = join(folder, 'foreign-doctor.db');
+    await writeFile(foreign, 'no database at all, and longer than the header of one'.repeat(20));
+    const { code, values } = await sluice(['doctor', '--json', '--store', `sqlite:${foreign}`]);
+    expect([code, values()]).toEqual([2, [expect.objectContaining({ id: 'file-refused', level: 'error' })]]);
   });
 
   test('a file of another program is refused, and stays as it is', async () => {

@@ -9,19 +9,26 @@ export const doctor: CommandDefinition = {
   arguments: [],
   options: [
     ...EXAMINATION_OPTIONS,
-    { flags: '--scan', description: 'look at all keys, and not only at the first 20,000 or so' },
+    {
+      flags: '--scan',
+      description: 'look at all keys, and not only at the first 20,000 or so; of a file, look for damage',
+    },
   ],
   summary: 'find what makes limits fail: settings, rights, clocks, replicas',
   description:
-    'Looks at the Redis of your limiters, its replicas, its cluster or its sentinels. Each finding says what was seen, why it matters, ' +
+    'Looks at the Redis of your limiters, its replicas, its cluster or its sentinels, or at their file. Each finding says what was seen, why it matters, ' +
     'and what mends it. Reads only. Exits with 1 if there are warnings, with 2 if there are errors.',
   example: ['doctor', 'warning eviction-policy\n    maxmemory-policy is allkeys-lru (127.0.0.1:6379)'],
   writes: false,
   offline: true, // it opens its own connections, and a server that is out is a finding
   async run(context, _args, options) {
-    const { output, redis, address } = context;
-    if (redis === undefined) throw new CliError(`doctor looks at servers of Redis, and ${address} is none.`);
-    const findings = await examinationOf(context, redis, options)();
+    const { output, redis, examine, address } = context;
+    if (redis === undefined && examine === undefined)
+      throw new CliError(`doctor has no checks for ${address}: it looks at Redis and at files of SQLite.`);
+    const findings =
+      redis === undefined
+        ? await examine!(options.scan === true)
+        : await examinationOf(context, redis, options)();
     for (const finding of findings) output.json(finding);
     output.lines(render(findings, output));
     return exitCodeOf(findings);
