@@ -15,6 +15,8 @@ export class CliError extends Error {
   }
 }
 
+const isPostgres = (address: string): boolean => address.startsWith('postgres://');
+
 /** @param why errors of Node.js; certificate errors are named */
 export function noAnswer(address: string, why: string): CliError {
   if (/certificate/.test(why))
@@ -24,7 +26,9 @@ export function noAnswer(address: string, why: string): CliError {
     );
   return new CliError(
     `${address} does not answer: ${why}`,
-    'Is the address right? Give another one with --redis, --cluster or --sentinel, or in REDIS_URL.',
+    isPostgres(address)
+      ? 'Is the address right? Give another one with --store, or in SLUICE_STORE.'
+      : 'Is the address right? Give another one with --redis, --cluster or --sentinel, or in REDIS_URL.',
   );
 }
 
@@ -37,7 +41,9 @@ export function cliErrorOf(error: unknown, address: string): CliError {
     if (reason === 'WRONGPASS' || reason === 'NOAUTH')
       return new CliError(
         `${address} refuses the login: ${message}`,
-        'Give user and password in REDIS_URL (redis://user:password@host:6379), or in REDIS_USERNAME and REDIS_PASSWORD; those of sentinels in SENTINEL_USERNAME and SENTINEL_PASSWORD.',
+        isPostgres(address)
+          ? 'Give user and password in SLUICE_STORE (postgres://user:password@host/database), or in PGUSER and PGPASSWORD.'
+          : 'Give user and password in REDIS_URL (redis://user:password@host:6379), or in REDIS_USERNAME and REDIS_PASSWORD; those of sentinels in SENTINEL_USERNAME and SENTINEL_PASSWORD.',
       );
     if (reason === 'NOPERM')
       return new CliError(

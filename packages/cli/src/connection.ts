@@ -1,12 +1,13 @@
 import { toMicros } from '@sluice/core/internal';
 import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
-import { connectDatabase, isDatabase, type SharedStore } from './database.js';
+import { connectDatabase, type DatabaseOptions, isDatabase, type SharedStore } from './database.js';
 import type { Finding } from './doctor/finding.js';
+import type { DoctorOptions } from './doctor/settings.js';
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
 
 /** The options of the command line for the store. */
-export interface ConnectionOptions extends RedisConnectionOptions {
+export interface ConnectionOptions extends RedisConnectionOptions, DatabaseOptions {
   readonly store?: string;
   readonly deadline: string;
 }
@@ -14,17 +15,26 @@ export interface ConnectionOptions extends RedisConnectionOptions {
 /** The store that a command works with. */
 export interface Connection {
   readonly store: SharedStore;
-  /** What the store keeps, as it is. */
-  readonly entries: StoredEntries;
+  /** What the store keeps, as it is. Undefined: it does not list its keys. */
+  readonly entries?: StoredEntries | undefined;
   /** What the commands need that look at the servers themselves. Undefined: it is no Redis. */
   readonly redis?: RedisConnection | undefined;
-  /** For `doctor`: examines a database. @param scan at length */
-  readonly examine?: ((scan: boolean) => Promise<Finding[]>) | undefined;
+  /** Looks at a database itself, for `doctor`. Undefined: it is a Redis, or there are no checks for it. */
+  readonly examine?: ((options: DoctorOptions) => Promise<Finding[]>) | undefined;
   /** The address without user and password. */
   readonly address: string;
   /** Deadline of one reply, ms. */
   readonly deadline: number;
   close(): Promise<void>;
+}
+
+/** The entries of a store, for `copy`. @throws CliError for one that does not list its keys */
+export function entriesOf({ entries, address }: Connection): StoredEntries {
+  if (entries !== undefined) return entries;
+  throw new CliError(
+    `${address} does not list its keys over HTTP.`,
+    'Give the address of the same database for clients of Redis: rediss://default:PASSWORD@HOST:6379',
+  );
 }
 
 /** A store that an option of its own command names. */
@@ -52,8 +62,10 @@ export async function connectionOf(
   const deadline = toMicros('--deadline', options.deadline) / 1000;
   const usual = options.store ?? (given.length === 0 ? env.SLUICE_STORE || undefined : undefined);
   const store = address ?? usual;
-  if (store !== undefined && isDatabase(store))
-    return { ...(await connectDatabase(store, creates)), deadline };
+  if (store !== undefined && isDatabase(store)) {
+    const { table } = options;
+    return { ...(await connectDatabase(store, { table, creates })), deadline };
+  }
   const server = address === undefined ? options : { ...options, cluster: undefined, sentinel: undefined };
   const redis = address ?? options.redis ?? usual;
   return { ...connectRedis({ ...server, redis }, env, deadline), deadline };

@@ -3,6 +3,7 @@ import type { Store } from '@sluice/core';
 import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
 import type { Finding } from './doctor/finding.js';
+import type { DoctorOptions } from './doctor/settings.js';
 import { examineSqlite } from './doctor/sqlite/examine-sqlite.js';
 
 /** A store that processes share, as a command needs it. */
@@ -10,16 +11,30 @@ export type SharedStore = Store & Required<Pick<Store, 'connect' | 'fleet' | 'lo
 
 interface Opened {
   readonly store: SharedStore;
-  readonly entries: StoredEntries;
   /** See `Connection`. */
-  readonly examine?: (scan: boolean) => Promise<Finding[]>;
+  readonly entries?: StoredEntries;
+  /** See `Connection`. */
+  examine?(options: DoctorOptions): Promise<Finding[]>;
   /** Without user and password. */
   readonly address: string;
   close(): Promise<void>;
 }
 
+/** The options of the command line for a database. */
+export interface DatabaseOptions {
+  /** Of Postgres: its name, or schema.name. */
+  readonly table?: string | undefined;
+}
+
+interface Opening extends DatabaseOptions {
+  /** May the command make the file or the table? */
+  readonly creates: boolean;
+}
+
 /** How the address of a database begins, and how its store is opened. */
-const DATABASES: Readonly<Record<string, (address: string, creates: boolean) => Promise<Opened>>> = {
+const DATABASES: Readonly<Record<string, (address: string, options: Opening) => Promise<Opened>>> = {
+  'postgres:': openPostgres,
+  'postgresql:': openPostgres,
   'sqlite:': openSqlite,
   'https:': openUpstash,
   'http:': openUpstash,
@@ -29,9 +44,9 @@ const schemeOf = (address: string): string => /^[a-z]+:/.exec(address)?.[0] ?? '
 
 export const isDatabase = (address: string): boolean => Object.hasOwn(DATABASES, schemeOf(address));
 
-/** @param creates may it make the database? @throws CliError if it cannot be there */
-export const connectDatabase = (address: string, creates: boolean): Promise<Opened> =>
-  DATABASES[schemeOf(address)]!(address, creates);
+/** @throws CliError if it cannot be there */
+export const connectDatabase = (address: string, options: Opening): Promise<Opened> =>
+  DATABASES[schemeOf(address)]!(address, options);
 
 const fileOf = (address: string): string => address.slice('sqlite:'.length);
 
@@ -39,7 +54,7 @@ const fileOf = (address: string): string => address.slice('sqlite:'.length);
 export const isMissing = (address: string | undefined): boolean =>
   address !== undefined && schemeOf(address) === 'sqlite:' && !existsSync(fileOf(address));
 
-async function openSqlite(address: string, creates: boolean): Promise<Opened> {
+async function openSqlite(address: string, { creates }: Opening): Promise<Opened> {
   const file = fileOf(address);
   // SQLite would make an empty one.
   if (!creates && isMissing(address))
@@ -50,9 +65,26 @@ async function openSqlite(address: string, creates: boolean): Promise<Opened> {
     store,
     entries: store.entries,
     address: file,
-    examine: (scan) => examineSqlite(store, scan),
+    examine: ({ scan = false }) => examineSqlite(store, scan),
     close: () => store.close(),
   };
+}
+
+async function openPostgres(url: string, { table: name = 'sluice', creates }: Opening): Promise<Opened> {
+  const [, schema, table] = /^(?:([^.]+)\.)?([^.]+)$/.exec(name) ?? [];
+  if (table === undefined)
+    throw new CliError(
+      `--table takes a name, or schema.name, not ${name}.`,
+      'For example: --table limits.sluice',
+    );
+  const { postgresStore } = await import('@sluice/postgres');
+  const store = postgresStore({ url, table, schema, create: creates, listen: false, definitions: false });
+  const address = store.health.address()!;
+  const examine = async (options: DoctorOptions) => {
+    const { examinePostgres } = await import('./doctor/postgres/examine.js');
+    return examinePostgres({ url, address, table, schema }, options);
+  };
+  return { store, entries: store.entries, address, examine, close: () => store.close() };
 }
 
 /** The token comes from the environment: a command line is visible to other users. */

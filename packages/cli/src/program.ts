@@ -17,6 +17,8 @@ Exit codes:
 
 Environment:
   SLUICE_STORE    the same as --store, if no option says where the store is
+  PGUSER, PGPASSWORD
+                  the login of Postgres, if the address has none
   REDIS_URL       the address, if there is no --redis, --cluster or --sentinel
   REDIS_USERNAME  the user, also for --cluster and --sentinel
   REDIS_PASSWORD  the password: on a command line other users would see it
@@ -47,7 +49,11 @@ export function programOf(state: { code: ExitCode; address: string }, signal: Ab
 }
 
 const GLOBAL_OPTIONS = [
-  new Option('--store <address>', 'a file: sqlite:limits.db; Upstash: https://…; or the address of a Redis'),
+  new Option(
+    '--store <address>',
+    'postgres://user@host/database, a file: sqlite:limits.db, Upstash: https://…, or the address of a Redis',
+  ),
+  new Option('--table <name>', 'the table in Postgres, or schema.table').default('sluice'),
   new Option('--redis <url>', 'one server: redis://user:password@host:6379/0, rediss:// for TLS'),
   new Option('--cluster <host:port,...>', 'a Redis Cluster: some of its nodes'),
   new Option('--sentinel <host:port,...>', 'sentinels, with --name'),
@@ -56,7 +62,7 @@ const GLOBAL_OPTIONS = [
   new Option('--tls', 'TLS, also for --cluster and --sentinel'),
   new Option('--ca <file>', 'certificates to trust, with TLS'),
   new Option('--client-prefix <prefix>', 'the keyPrefix of the Redis client of your processes'),
-  new Option('--deadline <duration>', 'how long an answer of Redis may take').default('2s'),
+  new Option('--deadline <duration>', 'how long an answer of the store may take').default('2s'),
   new Option('--json', 'one JSON value a line, for programs'),
   new Option('--no-color', 'no colours'),
 ];

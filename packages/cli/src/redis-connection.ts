@@ -164,7 +164,7 @@ function urlOf(text: string): URL {
   // The text can contain a password.
   throw new CliError(
     'The address of Redis must begin with redis:// or rediss://.',
-    'For example: --redis redis://127.0.0.1:6379, or REDIS_URL=rediss://user:password@redis.example.com:6379. For a file: --store sqlite:limits.db.',
+    'For example: --redis redis://127.0.0.1:6379, or REDIS_URL=rediss://user:password@redis.example.com:6379. For a database: --store postgres://user@host/database, or --store sqlite:limits.db.',
   );
 }
 

@@ -16,6 +16,7 @@ function heldTable() {
       decide({ now: clock.now(), entries: new Map() });
     },
     watch: () => () => {},
+    keysAfter: () => [],
     sweep: () => false,
     connect: async () => {},
     close: () => {},

@@ -2,7 +2,7 @@ import { confirmed } from '../change.js';
 import { CliError, cliErrorOf, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { askedOfOther, connected } from '../connected.js';
-import type { Connection } from '../connection.js';
+import { type Connection, entriesOf } from '../connection.js';
 import { type Carried, type CarryTarget, carry } from '../copy/carry.js';
 import { clockNote } from '../copy/clock-note.js';
 import { isMissing } from '../database.js';
@@ -81,7 +81,7 @@ async function copyTo(context: Context, to: Connection, options: Options): Promi
   });
   const note = await clockNote(context, to);
   if (note !== undefined) context.notes.say(note);
-  const put: CarryTarget['put'] = (...given) => askedOfOther(to, to.entries.put(...given));
+  const put: CarryTarget['put'] = (...given) => askedOfOther(to, entriesOf(to).put(...given));
   return carryTo(context, { put }, to.address, options);
 }
 

@@ -22,12 +22,13 @@ export const dashboard: CommandDefinition = {
   example: ['dashboard', 'http://127.0.0.1:40123/…/?token=…'],
   writes: false,
   async run(context, _args, options) {
-    const { store, redis, output, signal } = context;
+    const { store, output, signal } = context;
     const { port, write } = options;
     if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
       throw new CliError(`--port takes a number from 0 to 65535, not ${port}.`);
     }
-    const findings = redis && { findings: examinationOf(context, redis, options) };
+    const examine = examinationOf(context, options);
+    const findings = examine && { findings: examine };
     const served = await serveDashboard(store, { port: Number(port), write: write === true, ...findings });
     try {
       output.json({ url: served.url });

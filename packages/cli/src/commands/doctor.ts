@@ -16,19 +16,19 @@ export const doctor: CommandDefinition = {
   ],
   summary: 'find what makes limits fail: settings, rights, clocks, replicas',
   description:
-    'Looks at the Redis of your limiters, its replicas, its cluster or its sentinels, or at their file. Each finding says what was seen, why it matters, ' +
+    'Looks at the Redis of your limiters, its replicas, its cluster or its sentinels, or at their Postgres or file. Each finding says what was seen, why it matters, ' +
     'and what mends it. Reads only. Exits with 1 if there are warnings, with 2 if there are errors.',
   example: ['doctor', 'warning eviction-policy\n    maxmemory-policy is allkeys-lru (127.0.0.1:6379)'],
   writes: false,
   offline: true, // it opens its own connections, and a server that is out is a finding
   async run(context, _args, options) {
-    const { output, redis, examine, address } = context;
-    if (redis === undefined && examine === undefined)
-      throw new CliError(`doctor has no checks for ${address}: it looks at Redis and at files of SQLite.`);
-    const findings =
-      redis === undefined
-        ? await examine!(options.scan === true)
-        : await examinationOf(context, redis, options)();
+    const { output, address } = context;
+    const examine = examinationOf(context, options);
+    if (examine === undefined)
+      throw new CliError(
+        `doctor has no checks for ${address}: it looks at Redis, Postgres and files of SQLite.`,
+      );
+    const findings = await examine();
     for (const finding of findings) output.json(finding);
     output.lines(render(findings, output));
     return exitCodeOf(findings);

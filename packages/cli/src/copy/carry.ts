@@ -1,7 +1,7 @@
 import { LAYOUT } from '@sluice/core/internal';
 import type { StoredEntries, StoredEntry } from '@sluice/entries';
 import { askedOf } from '../connected.js';
-import type { Connection } from '../connection.js';
+import { type Connection, entriesOf } from '../connection.js';
 
 export interface CarryOptions {
   /** The keyPrefix of the limiters. */
@@ -47,7 +47,7 @@ export async function carry(
   };
   const documents = new Documents();
   const start = `${prefix}:${LAYOUT}:`;
-  const pages = from.entries.pages(start)[Symbol.asyncIterator]();
+  const pages = entriesOf(from).pages(start)[Symbol.asyncIterator]();
   while (!signal.aborted) {
     const { value, done } = await askedOf(from, pages.next());
     if (done) break;

@@ -41,7 +41,7 @@ export const deploymentCheck = <Id extends string>(check: DeploymentCheck<Id>): 
 export function reportInto(
   findings: Finding[],
   { about, why }: Described<string>,
-  node?: DoctorNode,
+  node?: Pick<DoctorNode, 'name'>,
 ): Report<string> {
   const of = node === undefined ? {} : { node: node.name };
   const add =

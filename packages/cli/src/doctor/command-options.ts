@@ -1,6 +1,5 @@
 import { toMicros } from '@sluice/core/internal';
 import type { CommandOption, Context } from '../command.js';
-import type { RedisConnection } from '../redis-connection.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 
@@ -19,21 +18,29 @@ export const EXAMINATION_OPTIONS: readonly CommandOption[] = [
 ];
 
 /**
- * The settings of an examination, from the options of a command line.
+ * The examination of the store, with its settings from the options of a command line.
+ * @returns undefined if there are no checks for the store
  * @throws RangeError for a wrong duration
  */
 export function examinationOf(
-  { deadline, signal }: Pick<Context, 'deadline' | 'signal'>,
-  { client, server }: RedisConnection,
+  {
+    deadline: timeout,
+    signal,
+    redis,
+    examine: ofDatabase,
+  }: Pick<Context, 'deadline' | 'signal' | 'redis' | 'examine'>,
   { limiterDeadline, prefix, aclUser, scan }: Readonly<Record<string, string | boolean | undefined>>,
-): () => Promise<Finding[]> {
+): (() => Promise<Finding[]>) | undefined {
+  const deadline = toMicros('--limiter-deadline', String(limiterDeadline)) / 1_000;
+  if (redis === undefined)
+    return ofDatabase && (() => ofDatabase({ deadline, timeout, signal, scan: scan === true }));
   const settings = {
-    deadline: toMicros('--limiter-deadline', String(limiterDeadline)) / 1_000,
-    prefix: `${client.options.keyPrefix ?? ''}${prefix}`,
+    deadline,
+    prefix: `${redis.client.options.keyPrefix ?? ''}${prefix}`,
     ...(aclUser !== undefined && { user: String(aclUser) }),
     scan: scan === true,
-    timeout: deadline,
+    timeout,
     signal,
   };
-  return () => examine(server, settings);
+  return () => examine(redis.server, settings);
 }

@@ -52,7 +52,11 @@ function notReported({ info, name }: DoctorNode): Finding[] {
 }
 
 /** A finding for a check that an error ended. */
-export function notExamined(about: string, error: string, node: DoctorNode | undefined): Finding {
+export function notExamined(
+  about: string,
+  error: string,
+  node: Pick<DoctorNode, 'name'> | undefined,
+): Finding {
   return {
     id: 'not-examined',
     level: 'warning',
