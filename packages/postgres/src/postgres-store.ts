@@ -58,7 +58,7 @@ export function postgresStore(options: string | PostgresStoreOptions): PostgresS
 
 /** The store that `postgresStore` returns. */
 export class PostgresStore extends EntryStore {
-  /** The name of its table, after that of the schema if that was given. */
+  /** The name of its table, after the schema's name if there is one. */
   readonly table: string;
 
   constructor(options: PostgresStoreOptions) {

@@ -100,7 +100,7 @@ export class Session implements TableNetwork {
       );
   }
 
-  /** Sends, and waits for the replies, but not for ever. @throws what `send` rejects with; storeClosed */
+  /** Sends, and waits for the replies, but not without end. @throws what `send` rejects with; storeClosed */
   trip<T>(send: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const ms = Math.max(SILENCE, 3 * this.deadline);

@@ -3,7 +3,7 @@
  *
  * - Rows are locked in one order, by bytes (`COLLATE "C"`), so that two turns never wait for each other. Decisions come after the locks: a condition
  *   in a sub-select is not checked again after a wait, so it cannot take the place of a lock.
- * - `clock_timestamp()` stands outside the query that locks, and needs its result. In the same list of columns it is read before the wait for
+ * - `clock_timestamp()` is outside the query that locks, and needs its result. In the same list of columns it is read before the wait for
  *   the lock, and `now()` is the beginning of the transaction: time would go back from one turn to the next.
  * - READ COMMITTED is said, because the database may have another default: with SERIALIZABLE each turn that has waited would fail.
  * - `AND old.key = ANY(…)` beside the join: without it the plan becomes a scan of the whole table once that was analyzed.

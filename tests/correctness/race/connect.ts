@@ -28,7 +28,11 @@ export async function connect(place: StoreAddress): Promise<Connected> {
     const Database = createRequire(place.driver)(place.driver);
     return { store: sqliteStore({ file: place.file, open: (file) => new Database(file) }), proxy: undefined };
   }
-  if (place.kind === 'postgres') return { store: postgresStore(place.url), proxy: undefined };
+  if (place.kind === 'postgres') {
+    const store = postgresStore(place.url);
+    store.expect(60_000); // eight processes on one row wait for each other
+    return { store: expectOutages(store), proxy: undefined };
+  }
   const proxy = place.kind === 'server' ? await TcpProxy.start(place.url) : undefined;
   const client = clientOf(place, proxy);
   client.on('error', () => undefined);

@@ -22,19 +22,20 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test('of the first calls for each key, made by all processes at once, one is admitted; so was the table made', async () => {
+test('processes that make the table and use each key for the first time at once admit what the limit promises', async () => {
   const raceRun = {
     kind: 'consume',
     name: 'first',
-    policies: [fixedWindow({ limit: 3, window: '1h' })],
+    policies: [fixedWindow({ limit: 1, window: '1h' })],
     keys: 300,
     calls: 600,
     inFlight: 100,
   } as const;
   const { asked, answers } = await fleet.run(raceRun);
   expect(answers.length).toBe(asked);
-  for (const admitted of byKey(answers.filter(({ allowed }) => allowed)).values())
-    expect(permits(admitted)).toBeLessThanOrEqual(3);
+  const admitted = byKey(answers.filter(({ allowed }) => allowed));
+  expect([...admitted.values()].filter((ofOne) => ofOne.length > 1)).toEqual([]);
+  expect(admitted.size).toBeGreaterThan(200);
 }, 120_000);
 
 test.each(contests)(
@@ -45,7 +46,7 @@ test.each(contests)(
       name,
       policies: [policy],
       keys: KEYS,
-      calls: 2_000,
+      calls: 500,
       inFlight: 16,
     } as const;
     const { asked, answers } = await fleet.run(raceRun);
