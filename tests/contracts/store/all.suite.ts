@@ -1,5 +1,6 @@
 import { closedContract } from './closed.suite.js';
 import { combinedContract } from './combined.suite.js';
+import { concurrentContract } from './concurrent.suite.js';
 import { debugContract } from './debug.suite.js';
 import { decidingContract } from './deciding.suite.js';
 import { escalatingContract } from './escalating.suite.js';
@@ -19,6 +20,7 @@ import { waitingContract } from './waiting.suite.js';
 export function storeContract(kind: StoreKind): void {
   describe(kind.name, () => {
     describe('deciding', () => decidingContract(kind));
+    describe('calls of several processes at once', () => concurrentContract(kind));
     describe('waiting', () => waitingContract(kind));
     describe('waiting beyond the capacity', () => savingContract(kind));
     describe('refunds', () => refundContract(kind));
