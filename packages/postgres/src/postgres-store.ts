@@ -58,7 +58,7 @@ export function postgresStore(options: string | PostgresStoreOptions): PostgresS
 
 /** The store that `postgresStore` returns. */
 export class PostgresStore extends EntryStore {
-  /** The name of its table, after the schema's name if there is one. */
+  /** The name of its table: `schema.table` if the option `schema` is set. */
   readonly table: string;
 
   constructor(options: PostgresStoreOptions) {

@@ -32,6 +32,12 @@ export interface Names {
   readonly channel: string;
 }
 
+/**
+ * ms for which a process may stand still with rows locked; two deadlines, if that is longer. Garbage collection and a busy machine take some
+ * hundred. A connection that ends for each of them, and is opened again, makes a busy machine busier.
+ */
+const SHORTEST_STANDSTILL = 1_000;
+
 /** The columns and the primary key of a table of ours, as `inspect` returns them. */
 export const COLUMNS = 'key text "C", entry bytea, expires bigint; key';
 
@@ -62,7 +68,7 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
     /** A process that is frozen while it holds rows loses them. A plan that is prepared while the table is empty must not be a scan. */
     begin: (deadline: number) =>
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${deadline}; ` +
-      `SET LOCAL idle_in_transaction_session_timeout = ${2 * deadline}; SET LOCAL enable_seqscan = off`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${Math.max(SHORTEST_STANDSTILL, 2 * deadline)}; SET LOCAL enable_seqscan = off`,
     /** $1 keys. Returns the rows of those that exist, and one without an entry: the transaction and the clock, µs. */
     lock: `
       WITH locked AS MATERIALIZED (

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { eventually } from '../../support/eventually.js';
 import { sql } from '../../support/postgres/index.js';
 import { limiterOf, ownPostgres, storeAt, takenOf, takeOf } from './servers.js';
@@ -56,4 +57,25 @@ test('while the server is frozen the failure policy decides, and afterwards the 
   expect(await limiter.consume('k')).toMatchObject({ allowed: true, degraded: true });
   await postgres.thaw();
   await eventually(async () => !(await limiter.consume('k')).degraded);
+});
+
+test('a process that stands still for half a second with its rows locked still gets the decision of the server', async () => {
+  const { url } = await ownPostgres();
+  let stalls = 0;
+  const connect = (): Client => {
+    const client = new Client(url);
+    const query = client.query.bind(client) as (asked: { text: string }) => unknown;
+    const stalling = (asked: { text: string }): unknown => {
+      if (/WITH (updated|inserted) AS/.test(asked.text)) {
+        stalls += 1;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); // as garbage collection does
+      }
+      return query(asked);
+    };
+    return Object.assign(client, { query: stalling as Client['query'] });
+  };
+  const limiter = limiterOf(storeAt({ connect }), LIMIT, { deadline: '100ms' });
+  for (let call = 0; call < 3; call += 1)
+    expect(await limiter.consume('k')).toMatchObject({ allowed: true, degraded: false });
+  expect(stalls).toBe(3);
 });

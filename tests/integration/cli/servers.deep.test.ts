@@ -105,7 +105,7 @@ function commands(store: () => Store, server: () => string[]): void {
       const events = await page.until('events', [
         '"name":"login"',
         '"text":"ann"',
-        'event: findings\ndata: [{',
+        'event: findings\ndata: [',
         'event: health',
       ]);
       expect(events).toContain('"out":[]');

@@ -57,8 +57,8 @@ export class ExaminedPostgres {
     return (await this.#client.query<Row>(sql, values as unknown[])).rows;
   }
 
-  /** The process of the server that this client was told at its login. */
-  get toldProcess(): number | null {
+  /** The id of the server process that this client received at its login. */
+  get loginProcess(): number | null {
     return (this.#client as unknown as { processID: number | null }).processID;
   }
 

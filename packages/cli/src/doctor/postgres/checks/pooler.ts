@@ -1,6 +1,6 @@
 import { postgresCheck } from '../check.js';
 
-/** Checks whether a pooler, such as pgbouncer, stands between. */
+/** Checks whether the address leads to a pooler, such as pgbouncer. */
 export const pooler = postgresCheck({
   about: 'pooler',
   why: {
@@ -14,8 +14,8 @@ export const pooler = postgresCheck({
     try {
       await other.connect();
       const [own, others] = [await process(server), await process(other)];
-      // A pooler invents the process that it tells at a login.
-      if (own === server.toldProcess) report.ok('The address leads to Postgres itself');
+      // A pooler makes up the id that it sends at a login.
+      if (own === server.loginProcess) report.ok('The address leads to Postgres itself');
       else if (own === others)
         report.warning(
           'pooler-transaction',

@@ -90,7 +90,7 @@ async function present(server: ExaminedPostgres, report: Report<Id>): Promise<vo
   if (rights === null) report.ok(`The table ${server.table} is there, and this user may use it`);
 }
 
-/** What somebody else has added to the table. */
+/** Reports what another program has added to the table. */
 async function additions(server: ExaminedPostgres, report: Report<Id>): Promise<void> {
   const indexes = await server.rows(
     `SELECT indexrelid::regclass::text AS name FROM pg_index

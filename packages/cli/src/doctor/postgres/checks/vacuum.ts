@@ -1,8 +1,8 @@
 import { postgresCheck } from '../check.js';
 
-/** So many dead row versions, and as many as there are live ones, are more than autovacuum leaves when it keeps up. */
+/** Autovacuum leaves fewer dead row versions when it keeps up, or fewer than live ones. */
 const DEAD = 50_000;
-/** From so many updates on, the share of cheap ones says something. */
+/** The smallest number of updates that is judged, and the smallest share of them that should reuse space. */
 const [UPDATES, CHEAP] = [10_000, 0.9];
 
 /** Checks whether old versions of rows go away. */
