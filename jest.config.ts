@@ -32,6 +32,7 @@ const legacy = swc({ legacyDecorator: true, decoratorMetadata: true });
 const SEEDED = [
   'tests/correctness/{differential,exactness,race}/**/!(*mutants).deep.test.ts',
   'tests/faults/soak/**/*.deep.test.ts',
+  'tests/simulation/fleet.deep.test.ts',
   'tests/integration/cluster/many-keys-moving.deep.test.ts',
 ];
 const properties = ['packages/core/src', 'packages/rules/src', 'tests'].flatMap((folder) =>

@@ -1,0 +1,43 @@
+import { deniedCallsTakeNothing } from './invariants/all-or-nothing.js';
+import { neverAboveTheLimit } from './invariants/bounds.js';
+import { fiveFailuresOpenTheCircuit, theStoreDecidesAgain } from './invariants/circuit.js';
+import { timeNeverRunsBack } from './invariants/clock.js';
+import { closingEndsAllTimers, everythingComesBack, nobodyListensInVain } from './invariants/closing.js';
+import { answeredAfterItIsKept, countedAtMostOnce, everyCallEndsOnce } from './invariants/counted-once.js';
+import { everyCallEndsInTime, everyCallHasItsTime } from './invariants/deadlines.js';
+import { cachedDenialsEndInTime } from './invariants/deny-cache.js';
+import { failurePoliciesAdmitTheirShare } from './invariants/fallback.js';
+import {
+  cancelledBookingsLeaveNoTrace,
+  endedWaitsHoldNothing,
+  givenBackOnce,
+} from './invariants/given-back.js';
+import { neverOneHolderTooMany } from './invariants/holders.js';
+import { firstComeFirstServed, waitsEndInOrder } from './invariants/order.js';
+import { prefetchedPermitsAreBounded } from './invariants/prefetch.js';
+
+/** Every promise that a run is judged by. */
+export const PROMISES = {
+  timeNeverRunsBack,
+  neverAboveTheLimit,
+  neverOneHolderTooMany,
+  everyCallEndsInTime,
+  everyCallHasItsTime,
+  everyCallEndsOnce,
+  countedAtMostOnce,
+  answeredAfterItIsKept,
+  deniedCallsTakeNothing,
+  failurePoliciesAdmitTheirShare,
+  firstComeFirstServed,
+  waitsEndInOrder,
+  cachedDenialsEndInTime,
+  fiveFailuresOpenTheCircuit,
+  theStoreDecidesAgain,
+  prefetchedPermitsAreBounded,
+  givenBackOnce,
+  cancelledBookingsLeaveNoTrace,
+  endedWaitsHoldNothing,
+  everythingComesBack,
+  nobodyListensInVain,
+  closingEndsAllTimers,
+};
