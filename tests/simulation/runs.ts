@@ -24,6 +24,7 @@ const first = NEW_CASES ? TEST_SEED : 0;
 /** Simulates in processes of their own, because Jest's sandbox makes every use of a global slow. */
 export class Simulation {
   readonly #program = bundle(join(__dirname, 'program.ts'));
+  #product: Promise<string> | undefined;
 
   async close(): Promise<void> {
     await (await this.#program).remove();
@@ -34,7 +35,8 @@ export class Simulation {
     const { file } = await this.#program;
     const folder = await mkdtemp(join(tmpdir(), 'sluice-simulation-'));
     const product = join(folder, 'product.cjs');
-    await writeFile(product, await productBundle(mutant));
+    this.#product ??= mutant === undefined ? productBundle() : undefined;
+    await writeFile(product, await (mutant === undefined ? this.#product! : productBundle(mutant)));
     const args = [file, product, String(from), String(seeds), mutant?.tableFault ?? ''];
     const { ok, output } = await run(process.execPath, args, { timeoutMs: 600_000 });
     await rm(folder, { recursive: true });

@@ -92,7 +92,7 @@ export class Callers {
 
   #acquire(settings: Settings, key: string, cost: number): void {
     const { world } = this;
-    const timeout = 1 + world.dice(1_500);
+    const timeout = 1 + world.dice(world.pick([60, 1_500]));
     const stop = world.dice(3) === 0 ? new AbortController() : undefined;
     if (stop !== undefined) {
       const { process } = this.member;
