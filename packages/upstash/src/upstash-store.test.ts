@@ -12,6 +12,7 @@ import {
 import { Redis } from 'ioredis';
 import { eventually } from '../../../tests/support/eventually.js';
 import { freePort } from '../../../tests/support/redis/free-port.js';
+import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { UPSTASH_TOKEN, UpstashDouble } from '../../../tests/support/upstash.js';
@@ -87,24 +88,27 @@ test('the calls of one turn are one request, and a call alone is one request wit
   expect(double.requests[0]!.length).toBeLessThan(10);
 });
 
-test('a decision reads its key once and writes it once; a denial writes nothing', async () => {
-  const store = storeOf();
-  await store.connect();
-  const limiter = limiterOf(store, { denyCache: false });
-  const redis = new Redis(redisUrl(), { db: 0 });
-  opened.push({ close: () => redis.disconnect() });
-  const monitor = await redis.monitor();
-  opened.push({ close: () => monitor.disconnect() });
-  const seen: string[] = [];
-  monitor.on('monitor', (_: string, [name, ...args]: string[], source: string) => {
-    // Scripts name keys; TIME names none, and other tests use this Redis, too.
-    if (args.some((arg) => arg.includes(limiter.name))) seen.push(`${source} ${name}`.toLowerCase());
-  });
-  for (let i = 0; i < 4; i += 1) await limiter.consume('ann');
-  await redis.get(`the end of ${limiter.name}`);
-  await eventually(async () => seen.at(-1)?.endsWith('get') && !seen.at(-1)?.startsWith('lua'));
-  const ofScripts = seen.filter((line) => line.startsWith('lua')).map((line) => line.slice(4));
-  expect(ofScripts).toEqual(['get', 'set', 'get', 'setrange', 'get', 'setrange', 'get']);
+test('a decision costs Redis four commands, and a denial three', async () => {
+  const server = await startRedis();
+  const own = await UpstashDouble.start(server.url);
+  const redis = new Redis(server.url);
+  try {
+    const limiter = limiterOf(storeOf({ url: own.url }), { denyCache: false });
+    await limiter.consume('somebody'); // sends the script
+    await redis.config('RESETSTAT');
+    for (let i = 0; i < 4; i += 1) await limiter.consume('ann');
+    const stats = await redis.info('commandstats');
+    const counts = [...stats.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)].map(([, name, calls]) => [
+      name,
+      Number(calls),
+    ]);
+    const { evalsha, time, get, set = 0, setrange = 0 } = Object.fromEntries(counts);
+    expect([evalsha, time, get, set + setrange]).toEqual([4, 4, 4, 3]);
+  } finally {
+    redis.disconnect();
+    await own.stop();
+    await server.stop();
+  }
 });
 
 test('sends the script again after Redis has forgotten it', async () => {

@@ -80,25 +80,27 @@ export function redisByIoredis(name: string, connect: () => RedisClient & { disc
   });
 }
 
-/**
- * Waiting calls poll. The clock of a test stands still between its steps, so there they poll by the machine's, and whenever `answered` of the
- * harness subscribes.
- */
+/** Operations that admit no waiting call. */
+const TAKING: ReadonlySet<string> = new Set(['consume', 'acquire', 'renew', 'peek']);
+
+/** Waiting calls poll. The clock of a test stands still between its steps, so there they poll after each call that can admit one. */
 export function upstash(double: () => UpstashDouble): StoreKind {
   const waiting = new Set<() => void>();
   const listen: NonNullable<Store['listen']> = async (_, granted) => {
-    for (const poll of waiting) poll();
     const poll = () => granted(EVERYONE);
     waiting.add(poll);
-    const timer = setInterval(poll, 20);
-    return () => {
-      waiting.delete(poll);
-      clearInterval(timer);
-    };
+    return () => void waiting.delete(poll);
   };
   const open = (clock?: ManualClock) => {
     const store = upstashStore({ url: double().url, token: UPSTASH_TOKEN });
-    return clock === undefined ? store : like(withClock(store, clock), { clock, listen });
+    if (clock === undefined) return store;
+    const timed = withClock(store, clock);
+    const decide: Store['decide'] = async (call) => {
+      const answer = await timed.decide(call);
+      if (!TAKING.has(call.operation)) for (const poll of waiting) poll();
+      return answer;
+    };
+    return like(timed, { decide, listen });
   };
   return { name: 'upstash', open, another: (_, clock) => open(clock) };
 }

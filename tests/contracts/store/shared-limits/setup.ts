@@ -38,8 +38,8 @@ export const memoryFleet: FleetKind = {
 };
 
 /** Two connections, whose scripts get the time as an argument, as tests may pass it. */
-const fleetOfRedis = (name: string, openStore: (client: Redis) => RedisStore): FleetKind => ({
-  name,
+const fleetOfRedis = (openStore: (client: Redis) => RedisStore): FleetKind => ({
+  name: 'redis',
   open(clock) {
     const opened = [0, 1].map(() => {
       const client = new Redis(redisUrl());
@@ -68,11 +68,11 @@ const fleetOfRedis = (name: string, openStore: (client: Redis) => RedisStore): F
   },
 });
 
-export const redisFleet = fleetOfRedis('redis', storeOnDefaults);
+export const redisFleet = fleetOfRedis(storeOnDefaults);
 
 /** The permits are taken over HTTP; only rates, which need the time of the test, are set over a connection. */
 export const upstashFleet = (double: () => UpstashDouble): FleetKind =>
-  fleetOfRedis('upstash', () => upstashStore({ url: double().url, token: UPSTASH_TOKEN }));
+  fleetOfRedis(() => upstashStore({ url: double().url, token: UPSTASH_TOKEN }));
 
 /** Two connections to one file or table. */
 function fleetOf(kind: StoreKind): FleetKind {
