@@ -94,7 +94,7 @@ test('a decision costs Redis four commands, and a denial three', async () => {
   const redis = new Redis(server.url);
   try {
     const limiter = limiterOf(storeOf({ url: own.url }), { denyCache: false });
-    await limiter.consume('somebody'); // sends the script
+    await limiter.consume('bob'); // sends the script
     await redis.config('RESETSTAT');
     for (let i = 0; i < 4; i += 1) await limiter.consume('ann');
     const stats = await redis.info('commandstats');
