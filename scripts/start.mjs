@@ -1,10 +1,9 @@
 // node scripts/start.mjs <example>: runs an example from the sources of all packages. It needs no build.
 // Environment: PORT (3000), and the variables of the example.
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './packages.mjs';
 
@@ -38,7 +37,10 @@ function busy(port) {
 /** Bundles the example, the packages and their imports with esbuild, in less than a second. */
 async function run(entry) {
   const { build } = await esbuild();
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+  // Below node_modules, where the program finds what it loads while it runs: the driver of a database.
+  const cache = join(root, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'sluice-start-'));
   try {
     const outfile = join(folder, 'main.cjs');
     await build({

@@ -1,18 +1,14 @@
-import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
 import { dashboard } from '@sluice/dashboard';
 import { closeSluice } from '@sluice/decorators';
 import { createApp } from './app.js';
 import { LIVE_PAGE } from './page.js';
 import { curlLine, routes, target } from './routes.js';
+import { openStore } from './store.js';
 
-const { REDIS_URL, PORT = '3000', DEADLINE = '100ms' } = process.env;
+const { PORT = '3000', DEADLINE = '100ms' } = process.env;
 
 try {
-  // Counts the keys that are denied most, for the live page. Keys of the demo are no secrets.
-  const usage = { keys: 'plain' } as const;
-  const store = REDIS_URL
-    ? watched(redisStore({ url: REDIS_URL, usage, denials: true }))
-    : memoryStore({ usage });
+  const { store, where } = openStore(process.env);
   // Everyone who reaches this address may see and change everything: it is a demo on 127.0.0.1.
   const live = dashboard(store, { authorize: () => true, write: true });
   const server = createApp(store, live, DEADLINE).listen(port(PORT), '127.0.0.1');
@@ -25,7 +21,7 @@ try {
   });
   server.once('listening', () => {
     const address = server.address();
-    if (typeof address === 'object' && address !== null) console.log(welcome(address.port));
+    if (typeof address === 'object' && address !== null) console.log(welcome(address.port, where));
   });
   const stop = () => {
     server.close();
@@ -35,15 +31,6 @@ try {
   process.once('SIGINT', stop).once('SIGTERM', stop);
 } catch (error) {
   fail((error as Error).message);
-}
-
-/** Logs when Redis is lost and when it is back. In between each process counts for itself. */
-function watched(store: RedisStore): RedisStore {
-  return store
-    .on('degraded', ({ error }) =>
-      console.log(`Redis is out, and this process counts for itself: ${error.message}`),
-    )
-    .on('recovered', ({ after }) => console.log(`Redis decides again, after ${after} ms`));
 }
 
 function port(text: string): number {
@@ -58,16 +45,13 @@ function fail(message: string): void {
   process.exitCode = 1;
 }
 
-function welcome(port: number): string {
+function welcome(port: number, where: string): string {
   const url = `http://127.0.0.1:${port}`;
-  const state = REDIS_URL
-    ? 'in Redis: start a second one with another PORT, and both share limits'
-    : 'in memory';
   const list = routes.map(
     (route) => `  ${route.method.padEnd(4)} ${target(route).padEnd(31)} ${route.limit}, by ${route.by}`,
   );
   const lines = routes.map((route) => `  ${curlLine(url, route)}`);
-  return `Sluice demo at ${url}, limits ${state}
+  return `Sluice demo at ${url}, limits ${where}
 
 ${list.join('\n')}
 
