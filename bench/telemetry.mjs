@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { machineText } from './lib/machine.mjs';
 import { median, ratio } from './lib/measure.mjs';
-import { watchMachine } from './lib/noise.mjs';
+import { loadText, watchMachine } from './lib/noise.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
-import { loadText, short, table } from './lib/report.mjs';
+import { short, table } from './lib/report.mjs';
 import { writeSection } from './lib/write.mjs';
 
 const CHILD = fileURLToPath(new URL('lib/telemetry-child.mjs', import.meta.url));

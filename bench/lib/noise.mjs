@@ -46,3 +46,15 @@ export async function watchMachine(redisCpu) {
 
 /** The spread of a cell's slices: half the distance between the quartiles, divided by the median. */
 export const spread = (rates) => (quantile(rates, 0.75) - quantile(rates, 0.25)) / 2 / median(rates);
+
+/** The other load on the machine. */
+export const loadText = ({ load, others, steal }) =>
+  [
+    others > 0.1
+      ? `Noise: THE MACHINE WAS LOADED: others used ${percent(others)} of its CPU`
+      : `Noise: the machine was quiet: others used ${percent(others)} of its CPU`,
+    `load average ${load.map((value) => value.toFixed(1)).join(' → ')}`,
+    `stolen by its host ${steal === undefined ? 'unknown' : percent(steal)}`,
+  ].join('; ');
+
+export const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;

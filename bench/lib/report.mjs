@@ -1,11 +1,10 @@
 import { AGAIN, PEER } from './contenders/index.mjs';
 import { median, quantile, ratio } from './measure.mjs';
-import { spread } from './noise.mjs';
+import { loadText, percent, spread } from './noise.mjs';
 
 /** Three significant figures. */
 export const short = (value) =>
   value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 const thousands = (rate) => short(rate / 1000);
 
 /** Padded Markdown, readable as plain text. */
@@ -114,13 +113,3 @@ export function noiseText(noise, columns) {
     `measured twice it is ${short(Math.min(...twice))} … ${short(Math.max(...twice))} of itself`,
   ].join('; ');
 }
-
-/** The other load on the machine. */
-export const loadText = ({ load, others, steal }) =>
-  [
-    others > 0.1
-      ? `Noise: THE MACHINE WAS LOADED: others used ${percent(others)} of its CPU`
-      : `Noise: the machine was quiet: others used ${percent(others)} of its CPU`,
-    `load average ${load.map((value) => value.toFixed(1)).join(' → ')}`,
-    `stolen by its host ${steal === undefined ? 'unknown' : percent(steal)}`,
-  ].join('; ');
