@@ -43,6 +43,11 @@ abstract class Table implements EntryTable {
     return this.#watching.size;
   }
 
+  /** For `sluice copy`, which no process of a fleet runs. */
+  keysAfter(): readonly string[] {
+    return [];
+  }
+
   async sweep(): Promise<boolean> {
     await this.connection.ask<void>('sweep', (reply) => reply(this.connection.server.sweep()));
     return false;
