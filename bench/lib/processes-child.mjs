@@ -1,4 +1,4 @@
-// A process of `databases.mjs --processes`: decides for one key until it is told to stop, and says how many decisions that were.
+// A process of `databases.mjs --processes`: decides for one key for as long as the message says, and sends its number of decisions.
 import { performance } from 'node:perf_hooks';
 
 const [modules, url, table, prefetch] = process.argv.slice(2);

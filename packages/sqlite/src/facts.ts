@@ -10,11 +10,11 @@ export interface SqliteFacts {
   readonly version: string;
   readonly journalMode: string;
   readonly fileSize: number;
-  /** Of the journal (WAL): what is not in the file yet. */
+  /** Of the journal (WAL), whose content is not in the file yet. */
   readonly journalSize: number;
   /** Undefined where it cannot be known. */
   readonly disk: { readonly size: number; readonly free: number } | undefined;
-  /** What `PRAGMA quick_check` found wrong; undefined if it was not asked for. */
+  /** What `PRAGMA quick_check` found wrong, '' for nothing; undefined without a scan. */
   readonly damage: string | undefined;
 }
 

@@ -326,7 +326,7 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test('says which of the two stores does not answer, and asks before it writes', async () => {
+test('names the store that does not answer, and needs a confirmation before it writes', async () => {
   const file = newFile();
   await limitersOf(sqlite(file)).api.consume('ann');
   const out = await sluice(['copy', '--from', `sqlite:${file}`, '--to', 'redis://127.0.0.1:1', '--yes']);

@@ -13,5 +13,5 @@ export async function clockNote(from: Connection, to: Connection): Promise<strin
   const ahead = Math.round(there - (before + after) / 2);
   if (Math.abs(ahead) < NOTABLE + (after - before) / 2) return undefined;
   const how = `${lengthOfMicros(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`;
-  return `The clock of ${to.address} is ${how} that of ${from.address}: permits come back that much ${ahead > 0 ? 'earlier' : 'later'}.`;
+  return `The clock of ${to.address} is ${how} the clock of ${from.address}: permits come back that much ${ahead > 0 ? 'earlier' : 'later'}.`;
 }
