@@ -146,7 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['everyCallHasItsTime', 'everyCallEndsInTime'],
   },
   {
-    name: 'a wait that ends while it subscribes listens for ever',
+    name: 'a wait that ends while it subscribes listens without end',
     changes: core(
       'limiter/waiting/lease-queue.ts',
       '          unsubscribe();\n          return;',

@@ -44,7 +44,7 @@ export class Simulation {
     return JSON.parse(output) as Result;
   }
 
-  /** Runs so many seeds, half of them in each of two processes. Throws the story of the first that breaks a promise. */
+  /** Runs the seeds, half of them in each of two processes. Throws the story of the first that breaks a promise. */
   async holds(seeds: number): Promise<void> {
     const half = Math.ceil(seeds / 2);
     const results =

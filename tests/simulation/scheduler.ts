@@ -45,7 +45,7 @@ export class Scheduler {
 
 const ready = Promise.resolve();
 
-/** Calls `step` after all ready promises: Node runs a tick that a promise asks for when no promise is ready. A real turn takes 20 times as long. */
+/** Calls `step` after all ready promises: Node runs a tick that a promise scheduled when no promise is ready. A real turn takes 20 times as long. */
 const afterPromises = (step: () => void): void => {
   void ready.then(() => nextTick(step));
 };

@@ -63,14 +63,14 @@ export class VirtualProcess implements Surroundings {
     return () => this.scheduler.cancel(event);
   }
 
-  /** It stands still: time passes, and none of its code runs. */
+  /** It is blocked: time passes, and none of its code runs. */
   freeze(micros: number): void {
     const from = Math.max(this.#frozenUntil, this.now);
     this.#frozenUntil = Math.max(from, this.now + micros);
     this.#standstills.push({ from, until: this.#frozenUntil });
   }
 
-  /** µs for which it stood still since a moment. */
+  /** µs for which it was blocked since a moment. */
   frozenSince(moment: number): number {
     return this.#standstills.reduce(
       (sum, { from, until }) => sum + Math.max(0, Math.min(until, this.now) - Math.max(from, moment)),

@@ -11,7 +11,7 @@ const JUMP = 1_000_000;
 const mayBeUnnoticed = ([first, ...more]: readonly number[]): boolean =>
   first !== undefined && (more.length > 0 || Math.abs(first) < 1.5 * JUMP);
 
-/** docs/reliability.md: a call waits at most for its deadline, beside its `timeout`; after the process stood still once more. */
+/** docs/reliability.md: a call waits at most for its deadline, beside its `timeout`; after its event loop was blocked once more. */
 export const everyCallEndsInTime: InvariantOf = ({ world, calls, broken }) => ({
   ended({ kind, member, settings, key, startedAt, bound, endedAt }) {
     const { process } = member;

@@ -7,7 +7,7 @@ import { limiterOf } from '../limits.js';
 import type { Kept } from '../server.js';
 import type { InvariantOf } from './invariant.js';
 
-/** Permits are given back once, also if the caller asks twice. */
+/** Permits are given back once, also if the caller gives them back twice. */
 export const givenBackOnce: InvariantOf = ({ broken }) => {
   const taken = new Map<string, number>();
   return {
