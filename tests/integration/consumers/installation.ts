@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { run } from '../../support/run.js';
+import { type Finished, run } from '../../support/run.js';
 
 const root = resolve(__dirname, '../../..');
 const modules = join(root, 'node_modules');
@@ -36,6 +36,12 @@ export class Installation {
   async node(args: readonly string[], project?: string): Promise<void> {
     const { ok, output } = await run(process.execPath, args, { cwd: this.#folderOf(project) });
     if (!ok) throw new Error(`node ${args.join(' ')} failed:\n${output}`);
+  }
+
+  /** `npm run install-into` with the packages as they were built. */
+  installInto(project: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Finished> {
+    const script = [join(this.#workspace, 'scripts/install-into.mjs'), project, ...args, '--no-build'];
+    return run(process.execPath, script, { env, timeoutMs: 300_000 });
   }
 
   /** `npm run release` in the copy of the sources. */

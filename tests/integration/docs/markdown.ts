@@ -52,7 +52,7 @@ export async function evaluateBlock(
   for (const [from, to] of Object.entries(replace)) text = text.replaceAll(from, to);
   // CommonJS has no top-level await, so the body becomes a function.
   const imports = text.match(/^import .*$/gm)?.join('\n') ?? '';
-  const body = text.replace(/^import .*$/gm, '');
+  const body = text.replace(/^import .*$/gm, '').replace(/^export (?=async |const |function )/gm, '');
   const { code } = transformSync(
     `${imports}\nexport async function main(console: Console) {${body}\nreturn { ${names.join(', ')} };\n}`,
     {

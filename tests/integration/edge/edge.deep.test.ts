@@ -1,12 +1,17 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, transformSync } from 'esbuild';
+import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
+import { startRedis } from '../../support/redis/redis-server.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { UpstashDouble } from '../../support/upstash.js';
 import { Installation } from '../consumers/installation.js';
 import { NextProject } from './next.js';
 import { startWorker, type Worker } from './workerd.js';
+
+const root = join(__dirname, '../../..');
 
 let installed: Installation;
 let double: UpstashDouble;
@@ -152,26 +157,28 @@ describe.each([
   });
 });
 
-test('Next.js builds and serves a route for the edge runtime', async () => {
-  const modules = join(installed.folder, 'node_modules');
+/** The packages that a Next.js project needs, as they are installed. */
+function packagesForNext(): Record<string, string> {
   const own = ['@sluice/core', '@sluice/fetch', '@sluice/http', '@sluice/upstash'];
   const names = [...own, 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
+  return {
+    ...Object.fromEntries(names.map((name) => [name, join(installed.folder, 'node_modules', name)])),
+    'content-type': join(root, 'node_modules/content-type'),
+  };
+}
+
+test('Next.js builds and serves a route for the edge runtime', async () => {
   const worker = await readFile(join(__dirname, 'worker.mjs'), 'utf8');
-  const project = await NextProject.build(
-    {
-      ...Object.fromEntries(names.map((name) => [name, join(modules, name)])),
-      'content-type': join(__dirname, '../../../node_modules/content-type'),
-    },
-    {
-      'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
-      'app/worker.mjs': worker,
-      'app/[route]/route.js':
-        "import { handle } from '../worker.mjs';\nexport const runtime = 'edge';\nexport const GET = handle;\n",
-    },
-  );
+  const project = await NextProject.create(packagesForNext(), {
+    'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
+    'app/worker.mjs': worker,
+    'app/[route]/route.js':
+      "import { handle } from '../worker.mjs';\nexport const runtime = 'edge';\nexport const GET = handle;\n",
+  });
   try {
-    expect(project.built.output).not.toMatch(/not supported in the Edge Runtime|Module not found/);
-    if (!project.built.ok) throw new Error(project.built.output);
+    const built = await project.build();
+    expect(built.output).not.toMatch(/not supported in the Edge Runtime|Module not found/);
+    if (!built.ok) throw new Error(built.output);
     const url = await project.start();
     const headers = { 'x-ip': '192.0.2.7' };
     const statuses = [];
@@ -182,5 +189,63 @@ test('Next.js builds and serves a route for the edge runtime', async () => {
     await sharesLimits((path, headers) => fetch(`${url}${path}`, { headers }));
   } finally {
     await project.remove();
+  }
+}, 900_000);
+
+/** The files of the page, as JavaScript: for TypeScript, Next.js would install the compiler. */
+function filesOfPage(redis: string): Record<string, string> {
+  const page = readFileSync(join(root, 'docs/recipes/nextjs.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```(?:ts|js) nextjs (\S+)\n([\s\S]*?)^```$/gm)];
+  return Object.fromEntries(
+    blocks.map(([, path, text]) => [
+      path!.replace(/\.ts$/, '.js').replace('next.config', 'own.config'),
+      transformSync(text!.replaceAll('redis://127.0.0.1:6379', redis), { loader: 'ts' }).code,
+    ]),
+  );
+}
+
+test('the files of the Next.js page limit requests, and reloads open no connections', async () => {
+  const redis = await startRedis();
+  const admin = new Redis(redis.url);
+  const connections = async () =>
+    String(await admin.client('LIST'))
+      .trim()
+      .split('\n').length - 1;
+  const files = filesOfPage(redis.url);
+  const project = await NextProject.create(packagesForNext(), {
+    ...files,
+    'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
+  });
+  try {
+    const url = await project.start('dev');
+    const get = (ip: string) => fetch(`${url}/api/hello`, { headers: { 'X-Real-IP': ip } });
+    const first = await get('192.0.2.7');
+    expect([first.status, await first.text()]).toEqual([200, '{"hello":"world"}']);
+    // The headers of the proxy replace those of the route.
+    expect(first.headers.get('RateLimit')).toBe('"site";r=4;t=60');
+    expect((await get('192.0.2.8')).status).toBe(200);
+    const statuses = [];
+    for (let i = 2; i <= 6; i += 1) statuses.push((await get('192.0.2.7')).status);
+    expect(statuses).toEqual([200, 200, 429, 429, 429]);
+
+    const before = await connections();
+    for (let change = 1; change <= 3; change += 1) {
+      const changed = files['app/api/hello/route.js']!.replace('world', `change ${change}`);
+      await writeFile(join(project.folder, 'app/api/hello/route.js'), changed);
+      await writeFile(
+        join(project.folder, 'lib/limits.js'),
+        `${files['lib/limits.js']}// change ${change}\n`,
+      );
+      const ip = `192.0.2.${10 + change}`;
+      await eventually(async () => (await (await get(ip)).text()).includes(`change ${change}`), 300);
+    }
+    expect([await connections(), project.output()]).toEqual([
+      before,
+      expect.not.stringContaining('SluiceWarning'),
+    ]);
+  } finally {
+    await project.remove();
+    admin.disconnect();
+    await redis.stop();
   }
 }, 900_000);

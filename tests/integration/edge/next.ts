@@ -3,27 +3,28 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/redis/free-port.js';
 import { registryPackages } from '../../support/registry-packages.js';
-import { run } from '../../support/run.js';
+import { type Finished, run } from '../../support/run.js';
 
-const env = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' as const };
+const env = { NEXT_TELEMETRY_DISABLED: '1' };
+const production = { NODE_ENV: 'production' as const };
 
-/** A Next.js project that was built. */
+/** A Next.js project. */
 export class NextProject {
   #server: ChildProcess | undefined;
+  #output = '';
 
-  private constructor(
-    readonly folder: string,
-    readonly built: { readonly ok: boolean; readonly output: string },
-  ) {}
+  private constructor(readonly folder: string) {}
 
-  /** @param packages folders of our packages as they are installed, by their names @param files the sources of the project, by path */
-  static async build(
+  /** @param packages folders of our packages as they are installed, by their names @param files the sources of the project, by path;
+   *   `own.config.mjs` has its configuration */
+  static async create(
     packages: Readonly<Record<string, string>>,
     files: Readonly<Record<string, string>>,
   ): Promise<NextProject> {
-    const versions = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
+    const versions = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1', ioredis: '6.0.0' };
     const modules = await registryPackages('next', versions);
     // Turbopack follows links below its root only, so the project is beside the packages.
     const root = await realpath(dirname(modules));
@@ -32,48 +33,60 @@ export class NextProject {
     for (const [name, path] of Object.entries(packages)) {
       await cp(path, join(folder, 'node_modules', name), { recursive: true, dereference: true });
     }
-    const config = { turbopack: { root } };
-    const all = { 'next.config.mjs': `export default ${JSON.stringify(config)};\n`, ...files };
+    const config = `import own from './own.config.mjs';
+export default { ...own, turbopack: { root: ${JSON.stringify(root)} } };
+`;
+    const all = { 'own.config.mjs': 'export default {};\n', 'next.config.mjs': config, ...files };
     for (const [path, text] of Object.entries(all)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     }
-    const built = await run(process.execPath, [NextProject.#command(folder), 'build'], {
-      cwd: folder,
-      env,
+    return new NextProject(folder);
+  }
+
+  /** `next build` */
+  build(): Promise<Finished> {
+    const args = [this.#command, 'build'];
+    return run(process.execPath, args, {
+      cwd: this.folder,
+      env: { ...env, ...production },
       timeoutMs: 800_000,
     });
-    return new NextProject(folder, built);
   }
 
-  static #command(folder: string): string {
-    return createRequire(join(folder, 'package.json')).resolve('next/dist/bin/next');
-  }
-
-  /** @returns its address */
-  async start(): Promise<string> {
+  /** @param command `start` serves what was built, `dev` the sources @returns its address */
+  async start(command: 'start' | 'dev' = 'start'): Promise<string> {
     const port = await freePort();
-    const args = [
-      NextProject.#command(this.folder),
-      'start',
-      '--port',
-      String(port),
-      '--hostname',
-      '127.0.0.1',
-    ];
+    const args = [this.#command, command, '--port', String(port), '--hostname', '127.0.0.1'];
+    const mode = command === 'start' ? production : { NODE_ENV: 'development' as const };
     this.#server = spawn(process.execPath, args, {
       cwd: this.folder,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env, ...mode },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // `next dev` starts a server of its own: both end together
     });
-    for await (const data of this.#server.stdout!) if (String(data).includes('Ready')) break;
+    for (const stream of [this.#server.stdout!, this.#server.stderr!]) {
+      stream.on('data', (data) => {
+        this.#output += data;
+      });
+    }
+    await eventually(async () => this.#output.includes('Ready') || this.#server!.exitCode !== null);
     return `http://127.0.0.1:${port}`;
+  }
+
+  /** What the started server has printed. */
+  output(): string {
+    return this.#output;
+  }
+
+  get #command(): string {
+    return createRequire(join(this.folder, 'package.json')).resolve('next/dist/bin/next');
   }
 
   async remove(): Promise<void> {
     if (this.#server !== undefined && this.#server.exitCode === null) {
       const closed = once(this.#server, 'close');
-      this.#server.kill('SIGKILL');
+      process.kill(-this.#server.pid!, 'SIGKILL');
       await closed;
     }
     await rm(this.folder, { recursive: true, force: true });

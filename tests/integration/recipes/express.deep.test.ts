@@ -1,0 +1,43 @@
+import { eventually } from '../../support/eventually.js';
+import { type Program, startBlock } from './program.js';
+
+let program: Program | undefined;
+afterEach(() => program?.stop());
+
+test('a stream gives its permit back when its client leaves', async () => {
+  program = await startBlock('docs/recipes/streams.md', 'streams');
+  const { url } = program;
+  const open = async () => {
+    const leaving = new AbortController();
+    const { status, body } = await fetch(`${url}/stream`, { signal: leaving.signal });
+    const { value } = await body!.getReader().read();
+    return { status, text: Buffer.from(value!).toString(), leave: () => leaving.abort() };
+  };
+  const first = await open();
+  expect([first.status, first.text]).toEqual([200, 'line 1\n']);
+  const second = await open();
+  expect((await fetch(`${url}/stream`)).status).toBe(429);
+
+  first.leave();
+  const third = await eventually(async () => {
+    const stream = await open();
+    return stream.status === 200 && stream;
+  });
+  expect((await fetch(`${url}/stream`)).status).toBe(429);
+  second.leave();
+  third.leave();
+  expect(program.output()).toBe('');
+});
+
+test('a queue lets two reports run, lets ten requests wait, and denies the others', async () => {
+  program = await startBlock('docs/recipes/expensive-routes.md', 'expensive');
+  const { url } = program;
+  const responses = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/report`)));
+  const bodies = await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.text()));
+  expect(bodies.length).toBeGreaterThanOrEqual(12);
+  expect(new Set(bodies)).toEqual(new Set(['1 at once', '2 at once']));
+  const denied = responses.filter(({ status }) => status === 429);
+  expect(denied.length).toBe(30 - bodies.length);
+  expect(denied.length).toBeGreaterThan(0);
+  for (const { headers } of denied) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+});

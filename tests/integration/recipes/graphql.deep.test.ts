@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { blockTagged } from '../docs/markdown.js';
+import { recipePackages } from './packages.js';
+import { type Program, startBlock } from './program.js';
+
+const page = 'docs/recipes/graphql.md';
+
+let modules: string;
+beforeAll(async () => {
+  modules = await recipePackages();
+}, 300_000);
+
+describe.each(['yoga', 'apollo'])('with %s', (tag) => {
+  let program: Program;
+  beforeAll(async () => {
+    const limit = blockTagged(resolve(__dirname, '../../..', page), 'graphql');
+    program = await startBlock(page, tag, { modules, files: { 'limit.ts': limit } });
+  });
+  afterAll(() => program?.stop());
+
+  const post = (query: string) =>
+    fetch(`${program.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+  const aliases = (count: number) => Array.from({ length: count }, (_, i) => `a${i}: hello`).join(' ');
+
+  test('counts every field that an operation selects, also through fragments', async () => {
+    const allowed = await post(`{ ...A } fragment A on Query { ${aliases(150)} }`);
+    expect([allowed.status, Object.keys((await allowed.json()).data).length]).toEqual([200, 150]);
+
+    const denied = await post(`{ ${aliases(190)} }`);
+    expect([denied.status, denied.headers.get('Retry-After')]).toEqual([
+      429,
+      expect.stringMatching(/^[1-4]$/),
+    ]);
+    expect(await denied.json()).toMatchObject({
+      errors: [{ message: 'Too many fields', extensions: { code: 'RATE_LIMITED' } }],
+    });
+  });
+
+  test('refuses fragments that double 40 times, and documents that are not valid', async () => {
+    const doubling = Array.from(
+      { length: 40 },
+      (_, i) => `fragment F${i} on Query { ...F${i + 1} ... on Query { ...F${i + 1} } }`,
+    );
+    const large = await post(`{ ...F0 } ${doubling.join(' ')} fragment F40 on Query { hello }`);
+    expect([large.status, (await large.json()).errors[0].extensions.code]).toEqual([400, 'TOO_MANY_FIELDS']);
+
+    const circle = await post('{ ...A } fragment A on Query { ...A }');
+    expect((await circle.json()).errors[0].message).toMatch(/^Cannot spread fragment "A" within itself/);
+  });
+});

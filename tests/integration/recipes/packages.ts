@@ -1,0 +1,12 @@
+import { registryPackages } from '../../support/registry-packages.js';
+
+/** The packages of recipes that this repository does not install. @returns their `node_modules` */
+export const recipePackages = (): Promise<string> =>
+  registryPackages('recipes', {
+    ws: '8.23.0',
+    graphql: '16.15.0',
+    'graphql-yoga': '5.24.1',
+    '@apollo/server': '5.5.1',
+    bullmq: '6.7.0',
+    ioredis: '6.0.0',
+  });
