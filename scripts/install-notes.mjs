@@ -1,4 +1,4 @@
-// Writes into the pages what is on npm and what is not, by `published.mjs`:
+// Writes into the pages which packages are on npm, by `published.mjs`:
 //   node scripts/install-notes.mjs           rewrites the sections <!-- generated: published … --> and <!-- generated: published-table … -->
 //   node scripts/install-notes.mjs --check   fails if one is out of date
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -12,7 +12,6 @@ const SECTIONS = [
   { name: 'operations', en: 'Operations', zh: '运维' },
   { name: 'reference', en: 'Reference', zh: '参考' },
   { name: 'algorithms', en: 'Algorithms', zh: '算法' },
-  { name: 'decisions', en: 'Design decisions', zh: '设计决策' },
 ] as const;
 
 /** The sections of pages that are directly in docs/ and have no `section` in their front matter, in the order of the sidebar. */
@@ -54,7 +53,7 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
     const items = pages.map(item);
     if (section.name === 'reference' && locale === 'en') items.push({ text: 'API', link: '/reference/' });
     if (items.length === 0) return [];
-    return [{ text: section[locale], collapsed: section.name === 'decisions', items }];
+    return [{ text: section[locale], collapsed: false, items }];
   });
 }
 

@@ -36,7 +36,7 @@ type Decided = Request & Record<string, RateLimitInfo>;
 
 /**
  * Limits requests by a policy: for all routes (`app.use`), a router, or one route. A request over the limit gets a 429 with
- * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * `Retry-After` and a problem (RFC 9457). Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
  * released when the response is over. If the client did not send a key, `next` gets an error of status 400; if the server did not
  * provide one, of status 500. While a store is out, its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the invalid option

@@ -44,7 +44,7 @@ type Scope = FastifyInstance & { [routeLimits]?: ScopeLimits };
 /**
  * Limits the routes of the scope in which it is registered. Registered without a limit, it adds `app.rateLimit(options)`, which
  * returns a hook for one route, and limits the routes with `config: { rateLimit: { … } }`. A request over a limit gets a 429 with
- * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * `Retry-After` and a problem (RFC 9457). Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
  * released when the response is over. You can register it several times; every registration limits.
  * @throws RangeError, TypeError naming the invalid option
  */

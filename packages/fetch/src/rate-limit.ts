@@ -70,7 +70,7 @@ class PendingResponse implements ResponseView {
 const pending = new WeakMap<Request, PendingResponse>();
 
 /**
- * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request over the limit gets a 429 with `Retry-After` and a problem body,
+ * Limits web-standard requests: Hono, Next.js, Bun, Deno. A request over the limit gets a 429 with `Retry-After` and a problem (RFC 9457),
  * a request on the `denyList` a 403. `complete` adds `RateLimit` and `RateLimit-Policy` to the other responses.
  * @throws RangeError, TypeError naming the invalid option
  */

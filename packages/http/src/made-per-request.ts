@@ -21,7 +21,7 @@ const siblings = new Map<string, Siblings>();
 let turn = 0;
 let counting = false;
 
-/** A number that changes with each turn of the event loop. */
+/** A number that changes with each tick of the event loop. */
 function currentTurn(): number {
   if (!counting) {
     counting = true;
@@ -35,7 +35,7 @@ function currentTurn(): number {
 
 /**
  * Finds limits that are created in a request handler: each instance is new, so it never denies. Such a limit decides only one
- * request, in the turn of the event loop in which it was created.
+ * request, in the tick of the event loop in which it was created.
  * @returns a check to run for each request of this limit; it returns true once later requests can tell no more
  */
 export function limitsMadePerRequest(

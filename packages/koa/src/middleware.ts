@@ -21,7 +21,7 @@ export interface RateLimitMiddleware<C extends AnyContext = Context> extends Own
 
 /**
  * Limits requests by a policy, and puts each decision, also a denial, at `ctx.state.rateLimit`. A request over the limit gets a 429 with
- * `Retry-After` and a problem body. Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
+ * `Retry-After` and a problem (RFC 9457). Every response has `RateLimit` and `RateLimit-Policy`. Permits of a `concurrency` policy are
  * released when the response is over. If the client did not send a key, an error of status 400 is thrown; if the server did not
  * provide one, of status 500. With `throw` a denial is thrown, too. While a store is out, its `failurePolicy` decides.
  * @throws RangeError, TypeError naming the invalid option

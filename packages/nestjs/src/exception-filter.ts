@@ -24,7 +24,7 @@ const ErrorOfLimit = {
 
 /**
  * Answers errors of decorated methods and guards as every adapter of Sluice does: 429 with `Retry-After`, `RateLimit`,
- * `RateLimit-Policy` and a problem body; 400 if the request lacks its key; 503 with `Retry-After` if a store is out.
+ * `RateLimit-Policy` and a problem (RFC 9457); 400 if the request lacks its key; 503 with `Retry-After` if a store is out.
  * `SluiceModule` installs it. Your own filters on methods and controllers, and those of `useGlobalFilters`, run first.
  */
 export class SluiceExceptionFilter extends BaseExceptionFilter {

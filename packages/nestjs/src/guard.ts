@@ -20,7 +20,7 @@ import type { SluiceRoot } from './root.js';
 
 /**
  * Makes a guard for `@UseGuards(RateLimitGuard({ … }))`, on a controller or a handler. A request over the limit gets a 429 with
- * `Retry-After` and a problem body from a `RateLimitException`. Every response has `RateLimit` and `RateLimit-Policy`. A missing key is
+ * `Retry-After` and a problem (RFC 9457) from a `RateLimitException`. Every response has `RateLimit` and `RateLimit-Policy`. A missing key is
  * answered with 400. While a store is out, its `failurePolicy` decides. With `SluiceModule`, the module's `store`, `user`, `ipv6Subnet`,
  * `keyPrefix`, `deadline`, `failurePolicy`, `denyCache` and `prefetch` are the defaults. Contexts other than HTTP need
  * `getRequestResponse`; without it they fail with a TypeError.

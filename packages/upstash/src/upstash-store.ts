@@ -4,7 +4,7 @@ import { readOptions, type UpstashStoreOptions } from './upstash-store-options.j
 
 /**
  * Keeps state in an Upstash Redis, over its REST API: the Redis store of `@sluice/core`, with the same scripts and keys, whose commands travel
- * over HTTP. Works where there are no connections, such as Cloudflare Workers and the edge runtime of Next.js. Each turn of the event loop is
+ * over HTTP. Works where there are no connections, such as Cloudflare Workers and the edge runtime of Next.js. Each tick of the event loop is
  * one request; where code may not run between requests, the calls of each request are sent by themselves.
  *
  * Calls that wait for a `concurrency` limit poll, because REST has no subscriptions.

@@ -78,7 +78,7 @@ test.each(Object.entries(recorded))(
   async (tag, requests) => {
     program = await startBlock(page, tag);
     const headers = requests.map(([sent]) => sent);
-    // `startBlock` has asked once to see that the program listens, under its own address.
+    // `startBlock` has sent one request to see that the program listens, under its own address.
     expect(await countedAs(program.url, headers)).toEqual(requests.map(([, counted]) => counted));
     expect(program.output()).toBe('');
   },

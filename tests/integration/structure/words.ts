@@ -30,6 +30,11 @@ export const PHRASES: Readonly<Record<string, string>> = {
   'stood still': 'write "was blocked"',
   as_of: 'a verb on key_state, as in key-state.lua',
   '(?:is|are|was|were|be) told(?! apart)': 'write "gets", "receives" or "learns", or name the value',
+  'turns? of the event loop': 'write "tick of the event loop"',
+  'problem bod(?:y|ies)': 'write "a body that says …", or "a problem (RFC 9457)"',
+  'leads? over': 'write "show how to move"',
+  'knows? only the past': 'name what it holds',
+  'gives? the same answers': 'say as what: "decides in memory as it does in Redis"',
 };
 
 /** The same for titles of tests and for comments. A variable, a prompt or a command of Redis may have such a name. */

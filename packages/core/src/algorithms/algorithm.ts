@@ -36,7 +36,7 @@ export interface Rule extends Size {
 }
 
 /**
- * How a policy decides: once in TypeScript, once in Lua, with the same answers to the microsecond. All functions except `speed.step` are
+ * How a policy decides: once in TypeScript, once in Lua, alike to the microsecond. All functions except `speed.step` are
  * pure. The state they get has not expired at `now` and has been through `normalize`: the only moments after `now` in it are ends.
  *
  * The tag, the figures and five functions are an algorithm. The rest is optional: leave it out at first.
@@ -87,7 +87,7 @@ export interface Figures {
   more?(parameters: Parameters, remaining: number, reset: number): number;
 }
 
-/** The same answers, sooner. */
+/** The same decisions, sooner. */
 export interface SpeedFacet {
   /**
    * For states of two to four numbers: decides a `consume` in place, exactly as `normalize`, `wait`, `take` and `usage` would.

@@ -1,7 +1,7 @@
 import { hasBackground } from '#platform';
 import { setImmediate } from '../native-timers.js';
 
-/** Answers without waiting per turn of the event loop. A thousand cached denials take 0.2 ms. */
+/** Answers without waiting per tick of the event loop. A thousand cached denials take 0.2 ms. */
 const MOST = 1_000;
 
 let given = 0;
@@ -23,7 +23,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /**
- * Runs `answer` at once, or in the next turn of the event loop if this turn already had many. Otherwise a caller that
+ * Runs `answer` at once, or in the next tick of the event loop if this turn already had many. Otherwise a caller that
  * calls again without a pause would keep timers and sockets from running, because no network delay lies between its calls.
  */
 export function answerInTurn(answer: () => void): void {

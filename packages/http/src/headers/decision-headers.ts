@@ -1,5 +1,6 @@
 import type { Decision, PolicyDecision } from '@sluice/core';
 import { publicName } from '@sluice/core/internal';
+import { before, DRAFT_11 } from './draft-11.js';
 
 /** A response's headers as its framework reads and writes them. */
 export interface ResponseHeaders {
@@ -49,6 +50,12 @@ const escaped = (text: string) =>
 /** An RFC 9651 string. */
 const string = (text: string) => `"${text.replace(UNPRINTABLE, escaped).replace(/["\\]/g, '\\$&')}"`;
 
+const QUOTA = before('quota');
+const WINDOW = before('window');
+const HELD = `${before('unit')}"concurrent-requests"`;
+const REMAINING = before('remaining');
+const RESET = before('reset');
+
 /** Parts of draft 11 that all decisions of one set of policies share; one item per policy. */
 interface Draft11Items {
   /** The policies' names, as RFC 9651 strings. */
@@ -65,8 +72,8 @@ export type PartitionOf = (policy: string) => string;
 function draft11Items(decision: Decision): Draft11Items {
   const names = decision.policies.map((policy) => string(policyName(decision, policy)));
   const quotas = decision.policies.map(({ limit, window, held }, i) => {
-    const quota = `${names[i]};q=${quantity(limit)}`;
-    return held ? `${quota};qu="concurrent-requests"` : `${quota};w=${oneOrMoreSeconds(window)}`;
+    const quota = `${names[i]}${QUOTA}${quantity(limit)}`;
+    return held ? quota + HELD : `${quota}${WINDOW}${oneOrMoreSeconds(window)}`;
   });
   return { names, quotas, policy: quotas.join(', ') };
 }
@@ -87,8 +94,8 @@ function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: Pa
     const wait = !allowed && name === bound ? decision.retryAfter : retryAfter;
     const unknown = held && (allowed || retryAfter === 0);
     if (i > 0) list += ', ';
-    list += `${names[i]};r=${quantity(remaining)}`;
-    if (!unknown) list += `;t=${seconds(untilMore(wait, moreAfter, !allowed))}`;
+    list += `${names[i]}${REMAINING}${quantity(remaining)}`;
+    if (!unknown) list += `${RESET}${seconds(untilMore(wait, moreAfter, !allowed))}`;
     if (partitionOf !== undefined) list += partitionOf(name);
   }
   return list;
@@ -105,8 +112,8 @@ export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | u
 export function decisionHeaders(decision: Decision): Record<string, string> {
   const items = draft11Items(decision);
   const headers: Record<string, string> = {
-    'RateLimit-Policy': items.policy,
-    RateLimit: rateLimit(decision, items),
+    [DRAFT_11.policyHeader]: items.policy,
+    [DRAFT_11.stateHeader]: rateLimit(decision, items),
   };
   const retry = retryAfterSeconds(decision);
   if (retry !== undefined) headers['Retry-After'] = retry;
@@ -123,8 +130,8 @@ export function draft11Writer<Keys>(partitionOf: ((keys: Keys) => PartitionOf) |
     const items = itemsOf(decision);
     const partition = keys === undefined ? undefined : partitionOf?.(keys);
     const policy = partition === undefined ? items.policy : partitioned(decision, items, partition);
-    response.append('RateLimit-Policy', policy);
-    response.append('RateLimit', rateLimit(decision, items, partition));
+    response.append(DRAFT_11.policyHeader, policy);
+    response.append(DRAFT_11.stateHeader, rateLimit(decision, items, partition));
   };
 }
 

@@ -2,6 +2,7 @@ import type { Decision } from '@sluice/core';
 import { describe, hashStoredKey } from '@sluice/core/internal';
 import type { Keys } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
+import { before } from './draft-11.js';
 import type { HeaderOptions, HeaderStyle } from './header-options.js';
 import { extended } from './response-headers.js';
 import {
@@ -92,4 +93,4 @@ function partitionOf(keys: Keys): PartitionOf {
 
 /** A byte sequence is plain base64, and a hashed key has `#` before base64url. */
 const parameter = (text: string): string =>
-  `;pk=:${hashStoredKey(text).slice(1).replaceAll('-', '+').replaceAll('_', '/')}:`;
+  `${before('partition')}:${hashStoredKey(text).slice(1).replaceAll('-', '+').replaceAll('_', '/')}:`;

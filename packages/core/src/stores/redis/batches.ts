@@ -25,7 +25,7 @@ interface BatchSender {
 }
 
 /**
- * Sends the calls of one turn of the event loop together: as one script call, or as a few if one would take long. Calls to an idle store are
+ * Sends the calls of one tick of the event loop together: as one script call, or as a few if one would take long. Calls to an idle store are
  * sent as soon as the current code has run. If nothing is under way, the first half of many calls is sent early.
  */
 export class Batches {
