@@ -8,7 +8,7 @@ export interface Surroundings {
   random(): number;
   /** Runs `work` in `ms`. @returns a function that cancels it */
   after(ms: number, work: () => void, timer: Timer): () => void;
-  /** Runs `work` in the next turn of the event loop. */
+  /** Runs `work` in the next tick of the event loop. */
   nextTurn(work: () => void): void;
 }
 

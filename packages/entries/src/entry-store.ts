@@ -4,7 +4,6 @@ import {
   type Call,
   checkBoolean,
   type Departure,
-  type DepartureDeadline,
   decodeEntry,
   ESCALATION_SUFFIX,
   EVERYONE,
@@ -26,6 +25,7 @@ import {
 } from '@sluice/core/internal';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
 import type { Changes, EntryTable, OpenKeys } from './entry-table.js';
+import { Gathered } from './gathered.js';
 import { changedRate } from './kept-rate.js';
 import { TableBoard } from './table-board.js';
 import { type StoredEntries, TableEntries } from './table-entries.js';
@@ -67,28 +67,6 @@ export interface SharingOptions {
 /** The names of `SharingOptions`. */
 export const SHARING_OPTIONS = ['definitions', 'usage', 'denials'] as const;
 
-/** Calls of one turn of the event loop: their deadline begins with the turn. */
-class Gathered implements Departure {
-  readonly calls: PendingCall[] = [];
-  readonly began = performance.now();
-  readonly localTime: number;
-  sent = false;
-  hasEnded = false;
-  deadline: DepartureDeadline | undefined = undefined;
-
-  constructor(clock: Clock) {
-    this.localTime = clock.now();
-  }
-
-  each(visit: (call: PendingCall) => void): void {
-    for (const call of this.calls) visit(call);
-  }
-
-  end(): void {
-    for (let one = this.deadline; one !== undefined; one = one.next) one.deadlines.end(one);
-  }
-}
-
 /**
  * A store over a table of entries, such as a database has: it gathers the calls of a turn, opens their keys, decides, keeps what has
  * changed, and answers only then. One such trip is under way at a time; later calls gather meanwhile.
@@ -112,7 +90,7 @@ export class EntryStore implements Store {
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #unwatch: (() => void) | undefined;
   readonly #gathered: Gathered[] = [];
-  /** The last of them, until this turn of the event loop is over. */
+  /** The last of them, until this tick of the event loop is over. */
   #open: Gathered | undefined;
   #working: Promise<void> | undefined;
   /** Was there a decision? And one since the denial feed last looked? */

@@ -28,7 +28,7 @@ export function concurrentContract(kind: StoreKind): void {
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test.each(Object.entries(policies))('%s: the last permit is taken once', async (_, policy) => {
+  test.each(Object.entries(policies))('CVE-2026-110861: calls at once take the last permit once, %s', async (_, policy) => {
     const all = processes(policy);
     for (let round = 0; round < 5; round += 1) {
       expect(await all[0]!.consume(`k${round}`, { cost: 4 })).toMatchObject({ allowed: true, remaining: 1 });

@@ -16,8 +16,9 @@ function dyingClient(url: string, moment: Moment, turn: () => boolean, die: () =
   let dies = false;
   const watched = (asked: { text: string }): unknown => {
     // The first statement of a second trip.
-    if (/WITH (updated|inserted) AS/.test(asked.text)) dies = turn();
-    if (dies && moment === 'locked') die();
+    const writes = /WITH (updated|inserted) AS/.test(asked.text);
+    if (writes) dies = turn();
+    if (writes && dies && moment === 'locked') die();
     const answer = query(asked);
     // It is called when the system has taken COMMIT.
     if (dies && moment === 'sent' && asked.text === 'COMMIT') stream.write('', die);

@@ -75,8 +75,8 @@ test.each([
       environment(),
     );
     if (!ok) throw new Error(output);
-    const [program, ...args] = [...node, 'app.mjs'] as [string, ...string[]];
-    expect(await succeeds(program, args, project)).toContain(PRINTED);
+    const [program, ...args] = [...node, 'app.mjs'];
+    expect(await succeeds(program!, args, project)).toContain(PRINTED);
     const { version } = JSON.parse(await readFile(join(root, 'packages/cli/package.json'), 'utf8'));
     expect(await succeeds(sluice[0]!, [sluice[1]!, '--version'], project)).toContain(version);
     expect((await readdir(join(project, 'vendor'))).join()).not.toMatch(/express|nestjs|otel/);

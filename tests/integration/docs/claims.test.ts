@@ -68,7 +68,9 @@ function proves(text: string, figure: string): boolean {
   return text.includes(figure) || numbers.some((number) => Number(number.toPrecision(digits)) === claimed);
 }
 
-const claims = pages.flatMap((file) => claimsOf(file).map((claim) => [file, claim.figure, claim.links] as const));
+const claims = pages.flatMap((file) =>
+  claimsOf(file).map((claim) => [file, claim.figure, claim.links] as const),
+);
 
 test('the README has claims', () => {
   expect(claims.filter(([file]) => file === 'README.md').length).toBeGreaterThan(2);
@@ -80,7 +82,9 @@ test.each(claims)('%s claims %s, and links to a page that proves it: %j', (_, fi
 
 test('the decisions of the race add up to the number on the page', () => {
   const section = sectionOf('docs/reliability.md#what-was-measured');
-  const rows = [...section.matchAll(/^\| every rate: [^|]+\| (\d+) decisions/gm)].map(([, count]) => Number(count));
+  const rows = [...section.matchAll(/^\| every rate: [^|]+\| (\d+) decisions/gm)].map(([, count]) =>
+    Number(count),
+  );
   const [, claimed] = /have (\S+) million decisions in total/.exec(section)!;
   expect(rows.length).toBeGreaterThan(5);
   expect((rows.reduce((sum, count) => sum + count, 0) / 1e6).toFixed(1)).toBe(claimed);

@@ -5,6 +5,9 @@ import { type Program, startBlock } from './program.js';
 
 const page = 'docs/recipes/graphql.md';
 
+/** A response whose body is JSON of any kind. */
+type Answered = Omit<Response, 'json'> & { json(): Promise<any> };
+
 let modules: string;
 beforeAll(async () => {
   modules = await recipePackages();
@@ -18,7 +21,7 @@ describe.each(['yoga', 'apollo'])('with %s', (tag) => {
   });
   afterAll(() => program?.stop());
 
-  const post = (query: string) =>
+  const post = (query: string): Promise<Answered> =>
     fetch(`${program.url}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

@@ -14,7 +14,7 @@ import { vacuum } from './checks/vacuum.js';
 import { codeOf, ExaminedPostgres, type PostgresPlace } from './server.js';
 
 /** All checks, in the order in which findings of one level are reported. */
-const CHECKS: readonly PostgresCheck[] = [
+export const POSTGRES_CHECKS: readonly PostgresCheck[] = [
   server,
   pooler,
   connections,
@@ -24,7 +24,8 @@ const CHECKS: readonly PostgresCheck[] = [
   roundTrip,
 ];
 
-const CONNECTING = {
+/** Described as a check is; without a connection it is the only one. */
+export const CONNECTING = {
   about: 'connection',
   why: {
     unreachable: 'Calls get no answer: failure policies decide.',
@@ -43,7 +44,7 @@ export async function examinePostgres(place: PostgresPlace, options: DoctorOptio
   const findings: Finding[] = [];
   try {
     if (await connected(examined, findings))
-      for (const check of CHECKS) {
+      for (const check of POSTGRES_CHECKS) {
         options.signal?.throwIfAborted();
         await run(check, examined, deadline, findings);
       }
