@@ -28,14 +28,20 @@ export function concurrentContract(kind: StoreKind): void {
     expect(admitted.map(({ remaining }) => remaining).sort()).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test.each(Object.entries(policies))('CVE-2026-110861: calls at once take the last permit once, %s', async (_, policy) => {
-    const all = processes(policy);
-    for (let round = 0; round < 5; round += 1) {
-      expect(await all[0]!.consume(`k${round}`, { cost: 4 })).toMatchObject({ allowed: true, remaining: 1 });
-      const decisions = await Promise.all(all.map((limiter) => limiter.consume(`k${round}`)));
-      expect(decisions.filter(({ allowed }) => allowed).length).toBe(1);
-    }
-  });
+  test.each(Object.entries(policies))(
+    'CVE-2026-110861: calls at once take the last permit once, %s',
+    async (_, policy) => {
+      const all = processes(policy);
+      for (let round = 0; round < 5; round += 1) {
+        expect(await all[0]!.consume(`k${round}`, { cost: 4 })).toMatchObject({
+          allowed: true,
+          remaining: 1,
+        });
+        const decisions = await Promise.all(all.map((limiter) => limiter.consume(`k${round}`)));
+        expect(decisions.filter(({ allowed }) => allowed).length).toBe(1);
+      }
+    },
+  );
 
   test.each(Object.entries(policies))('%s: refunds and calls at once lose no permit', async (_, policy) => {
     const all = processes(policy);
