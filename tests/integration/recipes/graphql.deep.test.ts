@@ -5,8 +5,11 @@ import { type Program, startBlock } from './program.js';
 
 const page = 'docs/recipes/graphql.md';
 
-/** A response whose body is JSON of any kind. */
-type Answered = Omit<Response, 'json'> & { json(): Promise<any> };
+interface Answer {
+  readonly data: object;
+  readonly errors: readonly [{ readonly message: string; readonly extensions: { readonly code: string } }];
+}
+type Answered = Omit<Response, 'json'> & { json(): Promise<Answer> };
 
 let modules: string;
 beforeAll(async () => {
