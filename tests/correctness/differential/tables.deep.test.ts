@@ -31,7 +31,7 @@ import { DEEP_SEED } from './runs.js';
  * Stores over a database answer the same random calls as memory does, and keep the same bytes. The twins say the same of Redis, so all four
  * agree.
  */
-const RUNS = 6;
+const RUNS = 10;
 
 interface Row {
   readonly hex: string;
