@@ -102,10 +102,18 @@ export class Server {
     return { open: { now: this.clock, entries }, versions, era: this.era };
   }
 
-  /** Locks the keys. Calls `begun` when it holds them all. @returns the transaction */
-  lock(peer: Peer, keys: readonly string[], begun: (transaction: Transaction) => void): void {
+  /**
+   * Locks the keys. Calls `begun` when it holds them all.
+   * @param earlier its clock when the client began
+   */
+  lock(
+    peer: Peer,
+    keys: readonly string[],
+    earlier: number,
+    begun: (transaction: Transaction) => void,
+  ): void {
     const transaction: Transaction = {
-      ...{ peer, keys, open: false, now: this.clock, era: this.era },
+      ...{ peer, keys, open: false, now: earlier, era: this.era },
       begin: () => {
         transaction.open = true;
         transaction.era = this.era;

@@ -63,8 +63,11 @@ export class LockingTable extends Table {
   async change(keys: readonly string[], decide: (open: OpenKeys) => Changes): Promise<void> {
     const { connection } = this;
     const { server } = connection;
+    const earlier = server.clock;
     const [transaction, open] = await connection.ask<[Transaction, OpenKeys]>('lock', (reply) =>
-      server.lock(connection, keys, (begun) => reply([begun, { ...server.read(keys).open, now: begun.now }])),
+      server.lock(connection, keys, earlier, (begun) =>
+        reply([begun, { ...server.read(keys).open, now: begun.now }]),
+      ),
     );
     const { changes, decided } = this.decided(open, decide);
     const isKept = await connection.ask<boolean>('keep', (reply) => {

@@ -31,17 +31,16 @@ export const cachedDenialsEndInTime: InvariantOf = ({ world, broken }) => {
     return log;
   };
   const check = (call: UserCall) => {
-    const { member, settings, key, decision, startedAt } = call;
+    const { member, settings, key, decision, startedAt: now } = call;
     if (decision?.source !== 'deny-cache') return;
-    const { scheduler } = world;
     const log = logOf(member.process.name, settings.limit.name, key);
     const cause = log.some((one, i) => {
       const { call: made, answer, at } = one;
       if (made.operation !== 'consume' || answer.allowed) return false;
-      const [now, ends] = [scheduler.now, at + answer.wait];
-      // Waits are whole ms, rounded up.
+      const ends = at + answer.wait;
+      // Waits are whole ms, rounded up, and count from the begin of a call that then waits for a block of prefetched permits.
       const lasts = at + settings.denyCache * 1000 >= now && ends >= now + (decision.retryAfter - 1) * 1000;
-      const isKnown = (later: Kept) => seenBy.get(later) !== undefined && seenBy.get(later)! < startedAt;
+      const isKnown = (later: Kept) => seenBy.get(later) !== undefined && seenBy.get(later)! < now;
       return lasts && !log.slice(i + 1).some((later) => isKnown(later) && loosens(later, one));
     });
     if (!cause)

@@ -70,6 +70,7 @@ export const prefetchedPermitsAreBounded: InvariantOf = ({ world, settings, brok
         ({ process: by, call: { parts }, answer }) =>
           by === process && parts[0]!.key === key && answer.parts[0]!.at === at,
       );
+      if (!isPrefetched && taken.length === 0) return; // the answer was not kept: another promise
       const period = isPrefetched ? periodOf(world.server.era, key) : taken.at(-1)!.period;
       const moment = (isPrefetched ? world.server.clock : at) - EPOCH * 1000;
       spent.set(period, [...(spent.get(period) ?? []), { moment, cost, whole: 0, call }]);
