@@ -15,7 +15,8 @@ import { measure, ratio } from './lib/measure.mjs';
 import { watchMachine } from './lib/noise.mjs';
 import { benchCluster, benchRedis, inspector } from './lib/redis.mjs';
 import { redisCells } from './lib/redis-cells.mjs';
-import { noiseText, redisTables, short, speedOf, table } from './lib/report.mjs';
+import { noiseText, redisTables, short, speedOf } from './lib/report.mjs';
+import { table } from './lib/table.mjs';
 import { writeSection } from './lib/write.mjs';
 
 const flag = { type: 'boolean', default: false };

@@ -18,6 +18,7 @@ import { loadText, watchMachine } from './lib/noise.mjs';
 import { cpuOfTree } from './lib/process-cpu.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
 import { bundled, loaded, STORES } from './lib/sources.mjs';
+import { table } from './lib/table.mjs';
 import { writeSection } from './lib/write.mjs';
 
 const { quick, write, processes } = options();
@@ -89,8 +90,8 @@ async function beside() {
     `Medians of ${rounds} slices of ${sliceMs} ms for each cell. Postgres with fsync; Sluice's table is UNLOGGED.`,
   );
   say(`${loadText(await noise())}.`);
-  table('decisions/s', columns, ({ rates }) => thousands(median(rates)));
-  table(
+  sayTable('decisions/s', columns, ({ rates }) => thousands(median(rates)));
+  sayTable(
     'Sluice ÷ rate-limiter-flexible',
     columns.map((cells) => cells.filter((_, i) => i % 2 === 0)),
     (cell, c) => {
@@ -98,12 +99,12 @@ async function beside() {
       return ratio(cell.rates, peer.rates).toFixed(1);
     },
   );
-  table(
+  sayTable(
     'CPU a decision, µs: process + servers',
     columns,
     ({ clientCpu, redisCpu }) => `${median(clientCpu).toFixed(1)} + ${median(redisCpu).toFixed(1)}`,
   );
-  table('latency p50 / p99, ms', columns, ({ latencies }) =>
+  sayTable('latency p50 / p99, ms', columns, ({ latencies }) =>
     [0.5, 0.99].map((q) => quantile(latencies, q).toFixed(2)).join(' / '),
   );
 }
@@ -112,7 +113,7 @@ async function beside() {
 async function hotRow() {
   const ms = quick ? 200 : 2_000;
   const { file, remove } = await bundled(STORES);
-  const lines = [];
+  const rows = [];
   try {
     for (const number of quick ? [1, 2] : [1, 2, 4, 8]) {
       const cells = [];
@@ -122,19 +123,13 @@ async function hotRow() {
         const rate = (found.reduce((sum, { decisions }) => sum + decisions, 0) / ms) * 1_000;
         cells.push(thousands(rate), [0.5, 0.99].map((q) => quantile(latencies, q).toFixed(1)).join(' / '));
       }
-      lines.push(`| ${[number, ...cells].join(' | ')} |`);
+      rows.push([String(number), ...cells]);
     }
   } finally {
     remove();
   }
   say('All processes call one key, each with 50 calls in flight; decisions/s of all, and p50 / p99 in ms.');
-  say(
-    [
-      '| processes | plain | ms | `prefetch: { most: 1_000 }` | ms |',
-      '| ---: | ---: | ---: | ---: | ---: |',
-      ...lines,
-    ].join('\n'),
-  );
+  say(table('processes', ['plain', 'ms', '`prefetch: { most: 1_000 }`', 'ms'], rows));
 }
 
 async function together(number, args, ms) {
@@ -156,14 +151,13 @@ async function together(number, args, ms) {
   }
 }
 
-function table(title, columns, cellOf) {
-  const heads = [title, ...columns.map(([{ column }]) => column)];
+function sayTable(title, columns, cellOf) {
   const rows = columns[0].map(({ contender }, i) => [
     contender.name,
     ...columns.map((cells, c) => cellOf(cells[i], c)),
   ]);
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  say([line(heads), line(heads.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n'));
+  const names = columns.map(([{ column }]) => column);
+  say(table(title, names, rows));
 }
 
 function thousands(rate) {

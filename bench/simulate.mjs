@@ -11,8 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
-import { table } from './lib/report.mjs';
 import { logLines } from './lib/simulate-log.mjs';
+import { table } from './lib/table.mjs';
 import { writeSection } from './lib/write.mjs';
 
 const CHILD = fileURLToPath(new URL('lib/simulate-child.mjs', import.meta.url));

@@ -13,7 +13,8 @@ import { machineText } from './lib/machine.mjs';
 import { median, ratio } from './lib/measure.mjs';
 import { loadText, watchMachine } from './lib/noise.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
-import { short, table } from './lib/report.mjs';
+import { short } from './lib/report.mjs';
+import { table } from './lib/table.mjs';
 import { writeSection } from './lib/write.mjs';
 
 const CHILD = fileURLToPath(new URL('lib/telemetry-child.mjs', import.meta.url));

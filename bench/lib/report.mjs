@@ -1,22 +1,12 @@
 import { AGAIN, PEER } from './contenders/index.mjs';
 import { median, quantile, ratio } from './measure.mjs';
 import { loadText, percent, spread } from './noise.mjs';
+import { table } from './table.mjs';
 
 /** Three significant figures. */
 export const short = (value) =>
   value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 const thousands = (rate) => short(rate / 1000);
-
-/** Padded Markdown, readable as plain text. */
-export function table(title, columns, rows) {
-  const lines = [[title, ...columns], ...rows];
-  const widths = [title, ...columns].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
-  const row = (cells) => `| ${cells.join(' | ')} |`;
-  const pad = (line) =>
-    row(line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))));
-  const rule = row(widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)));
-  return [pad(lines[0]), rule, ...lines.slice(1).map(pad)].join('\n');
-}
 
 const peerOf = (column) => column.find(({ contender }) => contender.id === PEER.redis);
 
