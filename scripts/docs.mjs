@@ -2,10 +2,12 @@
 //   node scripts/docs.mjs             builds it; fails on warnings and broken links
 //   node scripts/docs.mjs dev         serves it on 127.0.0.1 and reloads on changes
 //   node scripts/docs.mjs preview     serves the built site
+// `dev` and `preview` take `--port 4000`.
 // The packages of website/ are installed first if they are not yet, or if its package-lock.json changed.
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { root } from './packages.mjs';
 
 const website = join(root, 'website');
@@ -13,21 +15,27 @@ const vitepress = join(website, 'node_modules/vitepress/bin/vitepress.js');
 const local = ['--host', '127.0.0.1'];
 
 try {
-  await main(process.argv[2] ?? 'build');
+  await main();
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
 }
 
-async function main(command) {
+async function main() {
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { port: { type: 'string' } } });
+  const [command = 'build'] = positionals;
   if (!['build', 'dev', 'preview'].includes(command)) {
     throw new Error(`npm run docs -- takes build, dev or preview, not ${JSON.stringify(command)}`);
   }
+  if (values.port !== undefined && (command === 'build' || !/^\d+$/.test(values.port))) {
+    throw new Error('npm run docs -- dev and preview take --port and a number');
+  }
+  const serving = [...local, ...(values.port === undefined ? [] : ['--port', values.port])];
   if (!existsSync(join(root, 'node_modules/@sluice/core'))) throw new Error('Run npm install first');
   await install();
-  if (command === 'preview') return run(process.execPath, [vitepress, 'preview', website, ...local]);
+  if (command === 'preview') return run(process.execPath, [vitepress, 'preview', website, ...serving]);
   await reference();
-  if (command === 'dev') return run(process.execPath, [vitepress, 'dev', website, ...local]);
+  if (command === 'dev') return run(process.execPath, [vitepress, 'dev', website, ...serving]);
   await withoutWarnings(process.execPath, [vitepress, 'build', website]);
 }
 

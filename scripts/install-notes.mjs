@@ -1,16 +1,16 @@
-// Writes into the pages which packages are on npm, by `published.mjs`:
+// Writes into the pages which packages are on npm, by `published.json`: `onNpm` is "all", or a list of names.
 //   node scripts/install-notes.mjs           rewrites the sections <!-- generated: published … --> and <!-- generated: published-table … -->
 //   node scripts/install-notes.mjs --check   fails if one is out of date
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { packages, root } from './packages.mjs';
-import { PUBLISHED } from './published.mjs';
 
 const require = createRequire(import.meta.url);
 require('esbuild-register/dist/node').register();
 const { withSection } = require('./sections.ts');
 
+const { onNpm } = JSON.parse(readFileSync(join(root, 'scripts/published.json'), 'utf8'));
 const check = process.argv.includes('--check');
 const stale = pages().filter(({ file, text }) => {
   const fresh = rewritten(file, text);
@@ -40,7 +40,7 @@ function rewritten(file, text) {
 }
 
 function isPublished(name) {
-  return PUBLISHED === 'all' || PUBLISHED.includes(name);
+  return onNpm === 'all' || onNpm.includes(name);
 }
 
 function sentence(file) {

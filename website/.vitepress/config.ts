@@ -3,6 +3,7 @@ import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { core } from './browser';
 import { drawings } from './drawings';
+import { installNotes } from './install-notes';
 import { githubAnchor, repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf } from './pages';
 import { referenceSidebars, sidebar } from './sidebar';
@@ -45,10 +46,10 @@ const chineseSearch = {
   },
 };
 
-/** Words of a text. Chinese has no spaces between them. VitePress sends this function to the browser as text, so it uses no other. */
+/** Words of a text. A code such as SLUICE_STORE_OUT is one word. Chinese has no spaces between words. VitePress sends this function to the browser as text, so it uses no other. */
 function tokenize(text: string): string[] {
   return text
-    .split(/[\s\p{P}\p{Z}]+/u)
+    .split(/(?:\s|\p{Z}|(?!_)\p{P})+/u)
     .flatMap((word) =>
       /\p{Script=Han}/u.test(word)
         ? [...new Intl.Segmenter('zh', { granularity: 'word' }).segment(word)].map(({ segment }) => segment)
@@ -82,6 +83,7 @@ export default defineConfig({
     config: (md) => {
       repositoryLinks(md);
       drawings(md);
+      installNotes(md);
     },
   },
   vite: {

@@ -10,15 +10,24 @@ const rules: readonly (readonly [file: RegExp, path: string])[] = [
   [/^docs\/(.+)\.md$/, '$1'],
   [/^packages\/core\/src\/algorithms\/([^/]+)\/README\.md$/, 'algorithms/$1'],
   [/^packages\/([^/]+)\/README\.md$/, 'frameworks/$1'],
+  [/^CHANGELOG\.md$/, 'changelog'],
+  [/^SECURITY\.md$/, 'reporting-a-vulnerability'],
+  [/^bench\/README\.md$/, 'benchmarks'],
+  [/^examples\/README\.md$/, 'examples'],
+  [/^examples\/([^/]+)\/README\.md$/, 'examples/$1'],
   // Written by TypeDoc.
   [/^website\/reference\/(.+)\.md$/, 'reference/$1'],
 ];
 
 /** Folders and files without pages, so that VitePress does not read them. */
 export const EXCLUDED = [
-  '*.md',
+  '!(CHANGELOG|SECURITY).md',
   '.*/**',
-  '{bench,coverage,examples,scripts,tests}/**',
+  '{coverage,scripts,tests}/**',
+  'bench/!(README.md)',
+  'bench/*/**',
+  'examples/*/!(README.md)',
+  'examples/*/*/**',
   'website/*.md',
   'packages/*/!(README).md',
   'packages/!(core)/{dist,node_modules,src}/**',
@@ -50,11 +59,12 @@ export function pagesIn(folder: string, { deep = false } = {}): Page[] {
   return readdirSync(path, { encoding: 'utf8', recursive: deep })
     .map((name) => `${folder}/${name}`)
     .filter((file) => pathOf(file) !== undefined)
-    .map(read)
+    .map(pageOf)
     .sort((a, b) => a.order - b.order || a.path.localeCompare(b.path));
 }
 
-function read(file: string): Page {
+/** The page of one file. @throws Error if it has no title */
+export function pageOf(file: string): Page {
   const text = readFileSync(join(root, file), 'utf8');
   const [, matter = ''] = /^---\n([\s\S]*?)\n---\n/.exec(text) ?? [];
   const field = (name: string) => new RegExp(`^${name}: *['"]?(.*?)['"]? *$`, 'm').exec(matter)?.[1];

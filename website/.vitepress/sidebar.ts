@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
-import { type Page, pagesIn, root } from './pages';
+import { type Page, pageOf, pagesIn, root } from './pages';
 
 /** The sections, in order. A page in a folder of docs/ belongs to the section with that folder. */
 const SECTIONS = [
@@ -30,6 +30,13 @@ const TOP: Readonly<Record<string, string>> = {
   compatibility: 'operations',
 };
 
+/** Pages outside of docs/, the last ones of their sections. */
+const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
+  start: ['examples/README.md'],
+  operations: ['SECURITY.md'],
+  reference: ['bench/README.md', 'CHANGELOG.md'],
+};
+
 type Item = DefaultTheme.SidebarItem;
 
 const item = ({ path, title }: Page): Item => ({ text: title, link: `/${path}` });
@@ -50,6 +57,7 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
     ];
     if (section.name === 'algorithms' && locale === 'en') pages.push(...algorithms());
     if (section.name === 'frameworks' && locale === 'en') pages.push(...frameworks());
+    if (locale === 'en') pages.push(...(OUTSIDE[section.name] ?? []).map(pageOf));
     const items = pages.map(item);
     if (section.name === 'reference' && locale === 'en') items.push({ text: 'API', link: '/reference/' });
     if (items.length === 0) return [];

@@ -99,7 +99,7 @@ test('every link of the site leads to an existing page and heading', () => {
 
 test('the site and its sidebar have every page of docs/', () => {
   const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') && !/(^|\/)index\.md$/.test(file))
+    .filter((file) => file.endsWith('.md') && !/(^|\/)index\.md$|^decisions\//.test(file))
     .map((file) => file.replace(/\.md$/, '.html'));
   const missing = pages.filter((file) => {
     const html = readFileSync(join(folder, file), 'utf8');
@@ -107,6 +107,59 @@ test('the site and its sidebar have every page of docs/', () => {
   });
   expect(missing).toEqual([]);
   expect(pages.length).toBeGreaterThan(30);
+});
+
+test.each(['changelog', 'reporting-a-vulnerability', 'benchmarks', 'examples', 'examples/express-basic', 'comparison'])(
+  'the site has the page %s',
+  (page) => {
+    expect(readFileSync(join(folder, `${page}.html`), 'utf8')).toMatch(/<h1 /);
+  },
+);
+
+test('the sidebar has the pages outside of docs/, and no decisions', () => {
+  const html = readFileSync(join(folder, 'getting-started.html'), 'utf8');
+  for (const page of ['changelog', 'reporting-a-vulnerability', 'benchmarks', 'examples', 'comparison']) {
+    expect(html).toContain(`class="VPLink link link" href="/${page}.html"`);
+  }
+  expect(html).not.toContain('href="/decisions/');
+});
+
+test('a command that installs our packages says that they are not on npm, until they are', () => {
+  const { onNpm } = JSON.parse(readFileSync(join(root, 'scripts/published.json'), 'utf8'));
+  const note = 'Not on npm yet';
+  const pageOf = (name: string) => readFileSync(join(folder, `${name}.html`), 'utf8');
+  expect([pageOf('frameworks/koa').includes(note), pageOf('installing').includes(note)]).toEqual([
+    onNpm !== 'all',
+    false,
+  ]);
+});
+
+test('search finds words of a symptom, and every code of an error or a warning', async () => {
+  const codes = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8').match(/\bSLUICE_\w+/g)!;
+  const page = await open('/');
+  await page.locator('#local-search button').first().click();
+  const input = page.locator('#localsearch-input');
+  const wanted = {
+    cloudflare: /proxies-by-name/,
+    troubleshooting: /troubleshooting/,
+    vulnerability: /reporting-a-vulnerability/,
+    bullmq: /bullmq/,
+    ...Object.fromEntries(codes.map((code) => [code, /troubleshooting|warnings/])),
+  };
+  const missing: string[] = [];
+  for (const [words, found] of Object.entries(wanted)) {
+    await input.fill(words);
+    const result = page.locator('.VPLocalSearchBox .result');
+    const deadline = Date.now() + 10_000;
+    let hrefs: string[] = [];
+    while (!hrefs.some((href) => found.test(href)) && Date.now() < deadline) {
+      await page.waitForTimeout(50);
+      hrefs = await result.evaluateAll((all) => all.slice(0, 5).map((one) => one.getAttribute('href') ?? ''));
+    }
+    if (!hrefs.some((href) => found.test(href))) missing.push(`${words}: ${hrefs}`);
+  }
+  expect(missing).toEqual([]);
+  expect(Object.keys(wanted).length).toBeGreaterThan(35);
 });
 
 test('the reference has every class and function of the core', () => {

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { MarkdownRenderer } from 'vitepress';
+import { pathOf, root } from './pages';
+
+/** Which packages are on npm: all, or those of these names. */
+const { onNpm }: { onNpm: 'all' | string[] } = JSON.parse(
+  readFileSync(join(root, 'scripts/published.json'), 'utf8'),
+);
+
+/** Our packages in a command that installs them, such as `npm install @sluice/core`. */
+const INSTALLED = /^(?:npm install|pnpm add|yarn add) .*$/gm;
+const OURS = /@sluice\/[\w-]+/g;
+
+const NOTE =
+  '<p>Not on npm yet: <a href="/installing#from-this-repository">install from the repository</a>.</p>\n';
+
+/** Adds a note behind each command that installs packages which are not on npm. The page that explains it needs none. */
+export function installNotes(md: MarkdownRenderer): void {
+  md.core.ruler.push('install-notes', (state) => {
+    const path: string | undefined = state.env.realPath ?? state.env.path;
+    if (path === undefined || pathOf(relative(root, path)) === 'installing') return;
+    for (let at = state.tokens.length - 1; at >= 0; at -= 1) {
+      const { type, content } = state.tokens[at]!;
+      const names = type === 'fence' ? (content.match(INSTALLED)?.join('\n').match(OURS) ?? []) : [];
+      if (names.every((name) => onNpm === 'all' || onNpm.includes(name))) continue;
+      const note = new state.Token('html_block', '', 0);
+      note.content = NOTE;
+      state.tokens.splice(at + 1, 0, note);
+    }
+  });
+}
