@@ -22,7 +22,10 @@ try {
 }
 
 async function main() {
-  const { positionals, values } = parseArgs({ allowPositionals: true, options: { port: { type: 'string' } } });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { port: { type: 'string' } },
+  });
   const [command = 'build'] = positionals;
   if (!['build', 'dev', 'preview'].includes(command)) {
     throw new Error(`npm run docs -- takes build, dev or preview, not ${JSON.stringify(command)}`);

@@ -5,9 +5,13 @@ import { join, resolve } from 'node:path';
 const root = resolve(__dirname, '../../..');
 
 test('the pages agree with the switch that says what is on npm', () => {
-  const { status, stdout } = spawnSync(process.execPath, [join(root, 'scripts/install-notes.mjs'), '--check'], {
-    encoding: 'utf8',
-  });
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/install-notes.mjs'), '--check'],
+    {
+      encoding: 'utf8',
+    },
+  );
   expect([status, stdout]).toEqual([0, '']);
 });
 
@@ -24,7 +28,9 @@ test('no page of docs/ says by hand what is on npm', () => {
 
 test('the table has every package', () => {
   const page = readFileSync(join(root, 'docs/installing.md'), 'utf8');
-  const listed = [...page.matchAll(/^\| `(@sluice\/[\w-]+)` \| (?:yes|not yet) \|/gm)].map(([, name]) => name);
+  const listed = [...page.matchAll(/^\| `(@sluice\/[\w-]+)` \| (?:yes|not yet) \|/gm)].map(
+    ([, name]) => name,
+  );
   const names = readdirSync(join(root, 'packages')).map((name) => `@sluice/${name}`);
   expect(listed).toEqual(names.sort());
 });

@@ -52,7 +52,10 @@ describe.each(['yoga', 'apollo'])('with %s', (tag) => {
       (_, i) => `fragment F${i} on Query { ...F${i + 1} ... on Query { ...F${i + 1} } }`,
     );
     const large = await post(`{ ...F0 } ${doubling.join(' ')} fragment F40 on Query { hello }`);
-    expect([large.status, (await answerOf(large)).errors[0].extensions.code]).toEqual([400, 'TOO_MANY_FIELDS']);
+    expect([large.status, (await answerOf(large)).errors[0].extensions.code]).toEqual([
+      400,
+      'TOO_MANY_FIELDS',
+    ]);
 
     const circle = await post('{ ...A } fragment A on Query { ...A }');
     expect((await answerOf(circle)).errors[0].message).toMatch(/^Cannot spread fragment "A" within itself/);

@@ -109,12 +109,16 @@ test('the site and its sidebar have every page of docs/', () => {
   expect(pages.length).toBeGreaterThan(30);
 });
 
-test.each(['changelog', 'reporting-a-vulnerability', 'benchmarks', 'examples', 'examples/express-basic', 'comparison'])(
-  'the site has the page %s',
-  (page) => {
-    expect(readFileSync(join(folder, `${page}.html`), 'utf8')).toMatch(/<h1 /);
-  },
-);
+test.each([
+  'changelog',
+  'reporting-a-vulnerability',
+  'benchmarks',
+  'examples',
+  'examples/express-basic',
+  'comparison',
+])('the site has the page %s', (page) => {
+  expect(readFileSync(join(folder, `${page}.html`), 'utf8')).toMatch(/<h1 /);
+});
 
 test('the sidebar has the pages outside of docs/, and no decisions', () => {
   const html = readFileSync(join(folder, 'getting-started.html'), 'utf8');
