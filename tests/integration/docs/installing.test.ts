@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '../../..');
 
-test('the pages agree with the switch that says what is on npm', () => {
+test('the pages agree with the switch that says which packages are on npm', () => {
   const { status, stdout } = spawnSync(
     process.execPath,
     [join(root, 'scripts/install-notes.mjs'), '--check'],
@@ -15,7 +15,7 @@ test('the pages agree with the switch that says what is on npm', () => {
   expect([status, stdout]).toEqual([0, '']);
 });
 
-test('no page of docs/ says by hand what is on npm', () => {
+test('no page of docs/ says by hand which packages are on npm', () => {
   const generated = /<!-- generated: published[\s\S]*?<!-- end -->/g;
   const files = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.md') && file !== 'comparison.md',
