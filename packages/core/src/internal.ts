@@ -1,5 +1,7 @@
 // What our own packages share of core's inside, as `@sluice/core/internal`. Not public API: it may change with any release.
 
+import { hasBackground as ofPlatform } from '#platform';
+
 // Every package checks options, and writes their errors, in the same way.
 
 export { toMicros } from './duration.js';
@@ -63,8 +65,9 @@ export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
 
 // `@sluice/upstash` is the Redis store over a client of its own, also where code may not run between requests.
 
-export { hasBackground } from '#platform';
 export { RedisStore } from './stores/redis/redis-store.js';
+/** A constant with its type, because the declarations of dist cannot resolve #platform. */
+export const hasBackground: boolean = ofPlatform;
 
 // Rules are read from the store again after a change, and published to the fleet.
 
