@@ -2,7 +2,7 @@ import { MUTANTS } from './mutants.js';
 import { Simulation } from './runs.js';
 
 /** Fleets in which a fault must show. */
-const MOST = 1_500;
+const MOST = 1_000;
 
 const simulation = new Simulation();
 afterAll(() => simulation.close());

@@ -173,11 +173,6 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['waitsEndInOrder'],
   },
   {
-    name: 'a call waits for bookings from before a jump of the clock',
-    changes: core('limiter/waiting/wake-order.ts', 'a.due - a.moment - (b.due - b.moment)', 'a.due - b.due'),
-    breaks: ['everyCallEndsInTime'],
-  },
-  {
     name: 'prefetched permits are used after they should have gone back',
     changes: core(
       'pipeline/prefetch/permit-pool.ts',

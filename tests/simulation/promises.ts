@@ -13,7 +13,7 @@ import {
   givenBackOnce,
 } from './invariants/given-back.js';
 import { neverOneHolderTooMany } from './invariants/holders.js';
-import { firstComeFirstServed, waitsEndInOrder } from './invariants/order.js';
+import { firstComeFirstServed, waitsEndInOrder, waitsEndWhenTheyAreDue } from './invariants/order.js';
 import { prefetchedPermitsAreBounded } from './invariants/prefetch.js';
 
 /** Every promise that a run is judged by. */
@@ -30,6 +30,7 @@ export const PROMISES = {
   failurePoliciesAdmitTheirShare,
   firstComeFirstServed,
   waitsEndInOrder,
+  waitsEndWhenTheyAreDue,
   cachedDenialsEndInTime,
   fiveFailuresOpenTheCircuit,
   theStoreDecidesAgain,

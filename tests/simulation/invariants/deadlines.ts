@@ -4,11 +4,12 @@ import type { StoreUnavailableError } from '../../../packages/core/src/errors.js
 import type { InvariantOf } from './invariant.js';
 
 /** µs: timers count whole ms, and each starts the next one. */
-const TIMERS = 3_000;
+export const TIMERS = 3_000;
 /** µs: the largest jump of the server's clock that a process does not notice. */
 const JUMP = 1_000_000;
 
-const mayBeUnnoticed = ([first, ...more]: readonly number[]): boolean =>
+/** A process notices a larger jump by itself. */
+export const mayBeUnnoticed = ([first, ...more]: readonly number[]): boolean =>
   first !== undefined && (more.length > 0 || Math.abs(first) < 1.5 * JUMP);
 
 /** docs/reliability.md: a call waits at most for its deadline, beside its `timeout`; after its event loop was blocked once more. */

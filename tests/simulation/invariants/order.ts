@@ -1,4 +1,5 @@
 import { isHeld, isOfStore } from '../calls.js';
+import { mayBeUnnoticed, TIMERS } from './deadlines.js';
 import type { InvariantOf } from './invariant.js';
 
 /**
@@ -61,6 +62,30 @@ export const waitsEndInOrder: InvariantOf = ({ broken }) => {
       if (last !== undefined && last.era === era && due < last.due)
         broken(`${own}: a call due at ${due} resolved after one due at ${last.due}`, `${limit.name} ${key}`);
       lasts.set(own, { era, due });
+    },
+  };
+};
+
+/** A call waits as long as its answer says, and for no booking from before a jump of the clock. */
+export const waitsEndWhenTheyAreDue: InvariantOf = ({ world, broken }) => {
+  /** When each booking is due in virtual time, by its process, limit, key and moment. */
+  const dues = new Map<string, number>();
+  return {
+    kept({ call, answer, process, at }) {
+      const [{ limit, key }] = call.parts as [(typeof call.parts)[0]];
+      if (call.operation === 'acquire')
+        dues.set(`${process.name} ${limit.name} ${key} ${answer.parts[0]!.at}`, at + answer.wait);
+    },
+    ended({ kind, member, settings: { limit, deadline }, key, decision, startedAt, endedAt }) {
+      const { process } = member;
+      if (kind !== 'acquire' || !decision?.allowed || !isOfStore(decision) || isHeld(limit)) return;
+      if (process.frozenSince(startedAt) > 0 || mayBeUnnoticed(world.server.jumps)) return;
+      const { at } = process.product.DecisionRecord.taken(decision)![0]!;
+      const own = `${process.name} ${Object.keys(limit.rules)[0]} ${key}`;
+      const late = endedAt! - dues.get(`${own} ${at}`)!;
+      // Of two replies that overtake each other the later call may have the earlier moment.
+      if (late > 2 * deadline * 1000 + TIMERS)
+        broken(`${own}: a call resolved ${late} µs late`, `${limit.name} ${key}`);
     },
   };
 };
