@@ -57,7 +57,9 @@ export class ScriptStore implements Store {
   }
 
   async listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    await this.connection.ask<void>('subscribe', (reply) => reply());
+    // Subscriptions have a connection of their own, which is opened first.
+    for (const step of ['connect', 'log in', 'subscribe'])
+      await this.connection.ask<void>(step, (reply) => reply());
     const listeners = this.#subscribed.get(key) ?? new Set();
     this.#subscribed.set(key, listeners);
     listeners.add(granted);
