@@ -231,9 +231,10 @@ export class SqliteTable implements EntryTable {
 
   /** @throws StoreConfigurationError for a file of another program */
   #checkOurs(database: Database): void {
+    // In this order: another process may set the file up meanwhile, in one transaction.
+    const [{ tables }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as [Row];
     const [{ application_id: application }] = database.prepare('PRAGMA application_id').all() as [Row];
     if (application === APPLICATION) return;
-    const [{ tables }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as [Row];
     if (application !== 0 || tables !== 0)
       throw new StoreConfigurationError(
         `sqlite store: ${this.file} belongs to another program: give sqliteStore a file of its own`,

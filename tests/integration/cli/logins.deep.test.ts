@@ -114,6 +114,6 @@ test.each([
 test.each([
   ['redis://ann:100%@h', 'has a % of its own'],
   ['redis://h/shop', "There is no database 'shop'"],
-])('--redis rejects %s', (redis, message) => {
-  expect(() => connectionOf({ deadline: '1s', redis }, {})).toThrow(message);
+])('--redis rejects %s', async (redis, message) => {
+  await expect(connectionOf({ deadline: '1s', redis }, {})).rejects.toThrow(message);
 });

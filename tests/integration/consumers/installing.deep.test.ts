@@ -49,8 +49,20 @@ async function projectOf(name: string, files: Readonly<Record<string, string>> =
   return project;
 }
 
+/** npm's settings of this machine, for the package managers that do not read them. */
+let settings: Readonly<Record<string, string>> = {};
+beforeAll(async () => {
+  const valueOf = async (name: string) => (await run('npm', ['config', 'get', name])).output.trim();
+  const [registry, certificates] = [await valueOf('registry'), await valueOf('cafile')];
+  settings = {
+    YARN_NPM_REGISTRY_SERVER: registry.replace(/\/$/, ''),
+    ...(certificates.startsWith('/') && { NODE_EXTRA_CA_CERTS: certificates }),
+  };
+});
+
 /** As on a machine of a user, on which pnpm and yarn are installed. */
 const environment = () => ({
+  ...settings,
   PATH: [join(tools, '.bin'), process.env.PATH].join(delimiter),
   CI: 'false',
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import supertest from 'supertest';
 import { blocksOf, evaluateBlock } from '../../integration/docs/markdown.js';
 import { EXAMPLE_TARGETS, EXAMPLES_WITHOUT_REQUESTS } from './examples.js';
-import { RECIPE_TARGETS, RECIPES_WITHOUT_REQUESTS } from './recipes.js';
+import { RECIPE_TARGETS, RECIPES_ATTACKED_BY, RECIPES_WITHOUT_REQUESTS } from './recipes.js';
 import { Running, type Target } from './target.js';
 
 // Attacks every recipe and example as its reader would run it.
@@ -199,13 +199,18 @@ test('a header of the CDN names the client only if the request comes from the CD
 });
 
 test('every recipe and example is attacked here, or serves no requests', () => {
-  const known = [...targets.map(({ name }) => name.split(':')[0]), ...WITHOUT_REQUESTS];
+  const elsewhere = Object.keys(RECIPES_ATTACKED_BY);
+  const known = [...targets.map(({ name }) => name.split(':')[0]), ...WITHOUT_REQUESTS, ...elsewhere];
   const files = [
     ...readdirSync(join(root, 'docs/recipes')).map((file) => `docs/recipes/${file}`),
     ...readdirSync(join(root, 'docs/zh/recipes')).map((file) => `docs/zh/recipes/${file}`),
     ...readdirSync(join(root, 'examples')).map((folder) => `examples/${folder}`),
   ];
   expect(files.filter((file) => !known.includes(file) && !file.endsWith('examples/README.md'))).toEqual([]);
+});
+
+test.each(Object.entries(RECIPES_ATTACKED_BY))('%s is run by %s', (recipe, file) => {
+  expect(readFileSync(join(root, file), 'utf8')).toContain(recipe);
 });
 
 const WITHOUT_REQUESTS = [...RECIPES_WITHOUT_REQUESTS, ...EXAMPLES_WITHOUT_REQUESTS];

@@ -7,16 +7,31 @@ import type { Sent, Target } from './target.js';
 
 /** Recipes whose code serves no requests, with the reason. */
 export const RECIPES_WITHOUT_REQUESTS = [
+  'docs/recipes/bullmq.md', // jobs
+  'docs/recipes/bundlers.md', // builds
   'docs/recipes/cluster-and-sentinel.md', // one option
   'docs/recipes/change-at-run-time.md', // limiters in code
+  'docs/recipes/lambda-and-vercel.md', // the platform passes the address
+  'docs/recipes/pnpm-and-yarn.md', // installs
   'docs/recipes/queues-and-outgoing-calls.md', // outgoing calls
   'docs/recipes/quotas.md', // limiters in code
+  'docs/recipes/several-services.md', // limiters in code
   'docs/recipes/serverless-and-edge.md', // the runtime passes the address
   'docs/recipes/testing-your-limits.md', // tests
   'docs/recipes/try-without-enforcing.md', // denies no request
   'docs/recipes/unblock-a-customer.md', // limiters in code
   'docs/recipes/who-is-limited.md', // limiters in code
 ];
+
+/** Recipes whose programs need a process or packages of their own: the test that forges addresses or floods them. */
+export const RECIPES_ATTACKED_BY: Readonly<Record<string, string>> = {
+  'docs/recipes/expensive-routes.md': 'tests/integration/recipes/express.deep.test.ts',
+  'docs/recipes/graphql.md': 'tests/integration/recipes/graphql.deep.test.ts',
+  'docs/recipes/nextjs.md': 'tests/integration/edge/edge.deep.test.ts',
+  'docs/recipes/proxies-by-name.md': 'tests/integration/recipes/proxies.deep.test.ts',
+  'docs/recipes/streams.md': 'tests/integration/recipes/express.deep.test.ts',
+  'docs/recipes/websocket.md': 'tests/integration/recipes/websocket.deep.test.ts',
+};
 
 type App = ReturnType<typeof import('express')> &
   ((request: IncomingMessage, response: ServerResponse) => void);
