@@ -52,8 +52,8 @@ async function projectOf(name: string, files: Readonly<Record<string, string>> =
 /** npm's settings of this machine, for the package managers that do not read them. */
 let settings: Readonly<Record<string, string>> = {};
 beforeAll(async () => {
-  const valueOf = async (name: string) => (await run('npm', ['config', 'get', name])).output.trim();
-  const [registry, certificates] = [await valueOf('registry'), await valueOf('cafile')];
+  const settingOf = async (name: string) => (await run('npm', ['config', 'get', name])).output.trim();
+  const [registry, certificates] = [await settingOf('registry'), await settingOf('cafile')];
   settings = {
     YARN_NPM_REGISTRY_SERVER: registry.replace(/\/$/, ''),
     ...(certificates.startsWith('/') && { NODE_EXTRA_CA_CERTS: certificates }),
