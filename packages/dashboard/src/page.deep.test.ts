@@ -135,7 +135,11 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
     .locator('[data-limiter=login] .denied', { hasText: /^(?:[1-9]|0\.[1-9])[\d.]* denied/ })
     .waitFor();
   await page.locator('[data-limiter=login] canvas').waitFor();
-  const from = await eventually(() => page.evaluate<number | false>(`(${drawnFrom})()`));
+  const from = await eventually(async () => {
+    // A canvas that is read all the time is not drawn.
+    await page.waitForTimeout(1_000);
+    return page.evaluate<number | false>(`(${drawnFrom})()`);
+  });
   expect(from).toBeGreaterThan(0.5);
   await page.locator('[data-limiter=login]', { hasText: '1 per 1 h' }).waitFor();
 });
