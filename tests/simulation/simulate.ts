@@ -31,7 +31,7 @@ export async function simulate(
   tableFault?: TableFault,
 ): Promise<Broken | undefined> {
   const world = new World(seed, instances, tableFault);
-  const { scheduler, server } = world;
+  const { scheduler } = world;
   const settings = settingsOf(world);
   const count = 2 + world.dice(3);
   for (let i = 1; i <= count; i += 1) world.start(`p${i}`, settings);
@@ -61,28 +61,25 @@ export async function simulate(
   await scheduler.runUntil(STORM + QUIET);
   for (const one of invariants) one.calm?.();
   await scheduler.runUntil(STORM + QUIET + WHOLE);
-  await end(world, calls, callers);
+  await end(world, callers);
   for (const one of invariants) one.closed?.();
-  void server;
   world.end();
   return broken;
 }
 
 /** Looks at every key once more, and closes everything. */
-async function end(world: World, calls: Calls, callers: readonly Callers[]): Promise<void> {
+async function end(world: World, callers: readonly Callers[]): Promise<void> {
   const { scheduler } = world;
   const last = callers[world.members.indexOf(world.alive[0]!)]!;
   last.peekAll();
   await scheduler.runUntil(scheduler.now + 1_000 * MS);
-  for (const { process, limiters, store } of world.alive) {
+  for (const { limiters, store } of world.alive) {
     const close = async () => {
       await Promise.all([...limiters.values()].map((limiter) => limiter.close()));
       await store.close();
     };
     void close();
-    void process;
   }
-  void calls;
   await scheduler.runUntil(scheduler.now + CLOSED);
 }
 

@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CombinedLimiter,
@@ -14,6 +13,7 @@ import {
 } from '@sluice/core';
 import Libsql from 'libsql';
 import { eventually } from '../../../tests/support/eventually.js';
+import { fastFolder } from '../../../tests/support/fast-folder.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { type SqliteStore, sqliteStore } from './index.js';
 import { SqliteTable } from './sqlite-table.js';
@@ -25,7 +25,7 @@ let file: string;
 let opened: { close(): unknown }[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'));
+  folder = await mkdtemp(join(fastFolder(), 'sluice-sqlite-'));
   file = join(folder, 'limits.db');
   opened = [];
 });

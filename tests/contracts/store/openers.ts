@@ -1,6 +1,5 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVERYONE } from '../../../packages/core/src/call/operation.js';
 import {
@@ -15,6 +14,7 @@ import { PostgresStore } from '../../../packages/postgres/src/index.js';
 import { type Database, type OpenFile, SqliteStore } from '../../../packages/sqlite/src/index.js';
 import { upstashStore } from '../../../packages/upstash/src/index.js';
 import { storeOnDefaults } from '../../support/expecting-warning.js';
+import { fastFolder } from '../../support/fast-folder.js';
 import { like } from '../../support/like.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
@@ -106,7 +106,8 @@ export function upstash(double: () => UpstashDouble): StoreKind {
 }
 
 let files = 0;
-const folder = mkdtempSync(join(tmpdir(), 'sluice-sqlite-'));
+const folder = mkdtempSync(join(fastFolder(), 'sluice-sqlite-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Each store has a connection of its own to the file, as in another process. */
 function sqliteKind(name: string, open?: OpenFile): StoreKind {

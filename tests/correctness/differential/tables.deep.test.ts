@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import Libsql from 'libsql';
@@ -11,6 +10,7 @@ import { ManualClock, type Store } from '../../../packages/core/src/index.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/internal.js';
 import { postgresStore } from '../../../packages/postgres/src/index.js';
 import { sqliteStore } from '../../../packages/sqlite/src/index.js';
+import { fastFolder } from '../../support/fast-folder.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import {
   denied,
@@ -65,7 +65,7 @@ beforeAll(async () => {
     },
     clear: () => client.query('DELETE FROM sluice'),
   };
-  folder = await mkdtemp(join(tmpdir(), 'sluice-tables-'));
+  folder = await mkdtemp(join(fastFolder(), 'sluice-tables-'));
   const file = join(folder, 'limits.db');
   const inFile = sqliteStore({ file, clock, definitions: false });
   await inFile.connect();

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fastFolder } from '../../support/fast-folder.js';
 import { contests } from './contests.js';
 import { Fleet } from './fleet.js';
 import { byKey, idealOf, permits, violations } from './outcome.js';
@@ -15,7 +15,7 @@ let folder: string;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-race-'));
+  folder = await mkdtemp(join(fastFolder(), 'sluice-race-'));
   const driver = createRequire(__filename).resolve('libsql');
   fleet = await Fleet.start(PROCESSES, { kind: 'file', file: join(folder, 'limits.db'), driver });
 }, 120_000);
