@@ -1,13 +1,12 @@
-// Packs every package, and checks the tarballs with publint (strict), attw, and the size limits of package-sizes.json.
-import { spawn } from 'node:child_process';
+// Packs every package, and checks the tarballs with publint (strict), Are The Types Wrong, and the size limits of package-sizes.json.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { packAll } from './pack.mjs';
 import { packages, root } from './packages.mjs';
-
-const publint = join(root, 'node_modules/publint/src/cli.js');
-const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
 
 const unbuilt = packages.filter(({ folder }) => !existsSync(join(folder, 'dist/cjs/package.json')));
 if (unbuilt.length > 0) {
@@ -19,20 +18,31 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
 try {
   const limits = JSON.parse(readFileSync(join(root, 'scripts/package-sizes.json'), 'utf8'));
   for (const { name, tarball, ...sizes } of packAll(folder)) {
-    const answers = await Promise.all([
-      run(publint, ['run', tarball, '--strict']),
-      run(attw, [tarball, '--no-emoji', '--format', 'ascii']),
-    ]);
-    const tooLarge = growth(sizes, limits[name] ?? limits.default).map((output) => ({ ok: false, output }));
-    const failed = [...answers, ...tooLarge].filter(({ ok }) => !ok);
-    const state = failed.length === 0 ? 'clean' : 'NOT CLEAN';
+    const data = new Uint8Array(readFileSync(tarball));
+    const faults = [
+      ...(await faultsOfManifest(data)),
+      ...(await faultsOfTypes(data)),
+      ...growth(sizes, limits[name] ?? limits.default),
+    ];
     const { size, unpackedSize, files } = sizes;
+    const state = faults.length === 0 ? 'clean' : 'NOT CLEAN';
     console.log(`${state}: ${name}, ${kB(size)} packed, ${kB(unpackedSize)} unpacked, ${files} files`);
-    for (const { output } of failed) console.log(output);
-    if (failed.length > 0) process.exitCode = 1;
+    for (const fault of faults) console.log(`  ${fault}`);
+    if (faults.length > 0) process.exitCode = 1;
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function faultsOfManifest({ buffer }) {
+  const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
+  return messages.map((message) => formatMessage(message, pkg, { color: false }));
+}
+
+/** Types that an importer would not find, or that do not fit the code, by each way to import them. */
+async function faultsOfTypes(data) {
+  const { types, problems = [] } = await checkPackage(createPackageFromTarballData(data));
+  return [...(types ? [] : ['It has no types.']), ...problems.map((problem) => JSON.stringify(problem))];
 }
 
 /** A sentence for each limit that is exceeded. */
@@ -47,15 +57,4 @@ function growth(sizes, limits) {
 
 function kB(bytes) {
   return `${(bytes / 1000).toFixed(1)} kB`;
-}
-
-function run(script, args) {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [script, ...args]);
-    let output = '';
-    child.stdout.on('data', (data) => (output += data));
-    child.stderr.on('data', (data) => (output += data));
-    child.once('error', (error) => resolve({ ok: false, output: error.message }));
-    child.once('close', (code) => resolve({ ok: code === 0, output }));
-  });
 }
