@@ -285,11 +285,24 @@ const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).ma
 );
 
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
+
+/**
+ * Places of trials that alone, or first, find a mutant. They run before the others, which saves four of five minutes. A place that is out of
+ * date costs time, and nothing else.
+ */
+const SHARP: Readonly<Record<string, readonly number[]>> = {
+  frame: [8835, 8771, 8514, 6220, 533, 513, 383, 235, 203, 187, 141, 69, 36],
+  fw: [2065, 1012, 542, 501],
+  tb: [2242, 1521, 1510, 525, 502, 423, 348, 118],
+  sl: [1373, 504, 205],
+  cc: [322, 47],
+};
 const trials = new Map(
-  [...corpora].map(([tag, corpus]) => [
-    tag,
-    [...corpus.map((one) => trialsOfHistories.get(one)!), ...trialsOfBatches],
-  ]),
+  [...corpora].map(([tag, corpus]) => {
+    const all = [...corpus.map((one) => trialsOfHistories.get(one)!), ...trialsOfBatches];
+    const sharp = (SHARP[tag ?? 'frame'] ?? []).flatMap((place) => all[place] ?? []);
+    return [tag, [...new Set([...sharp, ...all])]];
+  }),
 );
 
 /** The first difference that the suite finds in a script; undefined without one. */
