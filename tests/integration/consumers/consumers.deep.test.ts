@@ -16,7 +16,7 @@ const packages = readdirSync(folder).map((name): { name: string; exports: Record
   JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')),
 );
 
-const TIMEOUT = 120_000;
+const TIMEOUT = 300_000;
 /** Gives an ES module `require`, which CommonJS packages in its bundle call. */
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";

@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Finished, run } from '../../support/run.js';
+import { buildPackages, isSource } from './built-packages.js';
 
 const root = resolve(__dirname, '../../..');
 const modules = join(root, 'node_modules');
@@ -20,10 +21,7 @@ export class Installation {
     // macOS: tmpdir() is itself a link, which tsc would resolve.
     const installation = new Installation(await realpath(await mkdtemp(join(tmpdir(), 'sluice-consumers-'))));
     await installation.#copyWorkspace();
-    await installation.node([join(installation.#workspace, 'scripts/build.mjs')]);
-    const tarballs = join(installation.folder, 'tarballs');
-    await installation.node([join(installation.#workspace, 'scripts/pack.mjs'), tarballs]);
-    await installation.#install(tarballs);
+    await installation.#install(await buildPackages(installation.#workspace));
     await cp(join(__dirname, 'projects'), join(installation.folder, 'projects'), { recursive: true });
     return installation;
   }
@@ -81,7 +79,6 @@ export class Installation {
   }
 
   async #copyWorkspace(): Promise<void> {
-    const sources = (path: string) => !/^(?:dist|node_modules|\.build-.*)$/.test(basename(path));
     for (const part of [
       'package.json',
       'tsconfig.json',
@@ -90,7 +87,7 @@ export class Installation {
       'packages',
       '.changeset',
     ]) {
-      await cp(join(root, part), join(this.#workspace, part), { recursive: true, filter: sources });
+      await cp(join(root, part), join(this.#workspace, part), { recursive: true, filter: isSource });
     }
     const target = join(this.#workspace, 'node_modules');
     for (const name of await readdir(modules)) {

@@ -118,5 +118,5 @@ describe.each([
     const bundle = await readFile(join(project, 'dist/app.mjs'), 'utf8');
     expect(bundle).toMatch(/import ?\(['"`]ioredis['"`]\)|from ?['"]ioredis['"]/);
     expect(await succeeds('node', ['dist/app.mjs'], project)).toContain(PRINTED);
-  }, 120_000);
+  }, 300_000);
 });
