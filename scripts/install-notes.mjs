@@ -1,6 +1,7 @@
 // Writes into the pages which packages are on npm, by `published.json`: `onNpm` is "all", or a list of names.
 //   node scripts/install-notes.mjs           rewrites the sections <!-- generated: published … --> and <!-- generated: published-table … -->
 //   node scripts/install-notes.mjs --check   fails if one is out of date
+// In docs/zh the sentence and the state are in Chinese, and the descriptions of packages stay as they were translated.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +9,7 @@ import { packages, root } from './packages.mjs';
 
 const require = createRequire(import.meta.url);
 require('esbuild-register/dist/node').register();
-const { withSection } = require('./sections.ts');
+const { section, withSection } = require('./sections.ts');
 
 const { onNpm } = JSON.parse(readFileSync(join(root, 'scripts/published.json'), 'utf8'));
 const check = process.argv.includes('--check');
@@ -35,7 +36,11 @@ function rewritten(file, text) {
   let fresh = text;
   if (text.includes('<!-- generated: published ')) fresh = withSection(fresh, 'published', sentence(file));
   if (text.includes('<!-- generated: published-table '))
-    fresh = withSection(fresh, 'published-table', `\n${table()}\n`);
+    fresh = withSection(
+      fresh,
+      'published-table',
+      `\n${table(wordsFor(file), section(fresh, 'published-table'))}\n`,
+    );
   return fresh;
 }
 
@@ -45,20 +50,46 @@ function isPublished(name) {
 
 function sentence(file) {
   const missing = packages.filter(({ name }) => !isPublished(name));
-  if (missing.length === 0) return 'All packages are on npm.';
-  const which = missing.length === packages.length ? 'The packages are' : 'Some packages are';
-  const page = relative(dirname(join(root, file)), join(root, 'docs/installing.md'));
-  return `${which} not on npm yet: [install them from this repository](${page}#from-this-repository).`;
+  const words = wordsFor(file);
+  if (missing.length === 0) return words.all;
+  const page = relative(dirname(join(root, file)), join(root, words.page));
+  return (missing.length === packages.length ? words.none : words.some).replace('PAGE', page);
 }
 
-function table() {
+/** @param before the table so far, whose descriptions a translation keeps */
+function table(words, before) {
   const rows = packages
     .map(({ name, folder }) => {
       const { description } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      return [`\`${name}\``, isPublished(name) ? 'yes' : 'not yet', description];
+      const [, translated] = before.match(new RegExp(`^\\| \`${name}\` \\|[^|]+\\| (.*) \\|$`, 'm')) ?? [];
+      const text = (words.translated && translated) || description;
+      return [`\`${name}\``, isPublished(name) ? words.yes : words.no, text];
     })
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return [['Package', 'On npm', 'What it is'], ['---', '---', '---'], ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return [words.head, ['---', '---', '---'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function wordsFor(file) {
+  if (file.startsWith('docs/zh/'))
+    return {
+      page: 'docs/zh/installing.md',
+      all: '所有包都已发布到 npm。',
+      none: '这些包尚未发布到 npm：[从本仓库安装](PAGE#从本仓库安装)。',
+      some: '部分包尚未发布到 npm：[从本仓库安装](PAGE#从本仓库安装)。',
+      head: ['包', '在 npm 上', '说明'],
+      yes: '是',
+      no: '尚未',
+      translated: true,
+    };
+  const how = 'not on npm yet: [install them from this repository](PAGE#from-this-repository).';
+  return {
+    page: 'docs/installing.md',
+    all: 'All packages are on npm.',
+    none: `The packages are ${how}`,
+    some: `Some packages are ${how}`,
+    head: ['Package', 'On npm', 'What it is'],
+    yes: 'yes',
+    no: 'not yet',
+    translated: false,
+  };
 }

@@ -16,7 +16,7 @@ const nav = (
   prefix = '',
 ): DefaultTheme.NavItem[] => [
   { text: guide, link: `${prefix}/getting-started` },
-  { text: playground, link: '/playground' },
+  { text: playground, link: `${prefix}/playground` },
   { text: api, link: '/reference/' },
 ];
 
@@ -99,7 +99,7 @@ export default defineConfig({
   themeConfig: {
     nav: nav(['Guide', 'Playground', 'API']),
     sidebar: { '/': sidebar('en'), ...referenceSidebars() },
-    // Few pages are in both languages: the menu of languages leads to the start page of the other one.
+    // Frameworks, algorithms and the API are in English only, so the menu of languages leads to the start page of the other one.
     i18nRouting: false,
     outline: [2, 3],
     socialLinks: [{ icon: 'github', link: repository }],
