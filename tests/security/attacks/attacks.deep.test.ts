@@ -203,7 +203,6 @@ test('every recipe and example is attacked here, or serves no requests', () => {
   const known = [...targets.map(({ name }) => name.split(':')[0]), ...WITHOUT_REQUESTS, ...elsewhere];
   const files = [
     ...readdirSync(join(root, 'docs/recipes')).map((file) => `docs/recipes/${file}`),
-    ...readdirSync(join(root, 'docs/zh/recipes')).map((file) => `docs/zh/recipes/${file}`),
     ...readdirSync(join(root, 'examples')).map((folder) => `examples/${folder}`),
   ];
   expect(files.filter((file) => !known.includes(file) && !file.endsWith('examples/README.md'))).toEqual([]);

@@ -118,16 +118,6 @@ export const RECIPE_TARGETS: readonly Target[] = [
     behindProxy: true,
   },
   {
-    page: 'docs/zh/recipes/sms-codes.md',
-    block: "app.post('/sms'",
-    honest: sms,
-    most: 20,
-    field: 'phone',
-    spellings: PHONE,
-    mostForOne: 1,
-    behindProxy: true,
-  },
-  {
     page: 'docs/recipes/behind-proxies.md',
     block: 'trust proxy',
     honest: { method: 'GET', path: '/' } as const,
