@@ -10,6 +10,7 @@ import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
 import * as upstash from '@sluice/upstash';
 import { Redis } from 'ioredis';
+import { isTranslation } from '../../../scripts/chinese/pages.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { UPSTASH_TOKEN, UpstashDouble } from '../../support/upstash.js';
@@ -17,7 +18,9 @@ import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
 
 const root = resolve(__dirname, '../../..');
 const documents = markdownFiles();
-const blocks = documents.flatMap((file) =>
+/** The code of a translation is that of the English page, except for comments: `chinese.test.ts` compares them. */
+const run = documents.filter((file) => !isTranslation(file));
+const blocks = run.flatMap((file) =>
   blocksOf(join(root, file)).map((block, at) => [`${file}, block ${at + 1}`, block] as const),
 );
 const folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
