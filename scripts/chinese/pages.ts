@@ -7,7 +7,7 @@ const CHINESE = 'docs/zh';
 /** For each Chinese page, the English sections that it was checked against. */
 export const RECORD = `${CHINESE}/checked.json`;
 
-/** Chinese pages that tell the same as an English page, in an order of their own. */
+/** Chinese pages of English pages outside of docs/. They have links and sections of their own, so only changes are looked for. */
 export const RETOLD: Readonly<Record<string, string>> = {
   'README.md': 'README.md',
   'decorators.md': 'packages/decorators/README.md',

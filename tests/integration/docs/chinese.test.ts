@@ -91,7 +91,7 @@ test('the comparison of a page ignores words and comments', () => {
   expect(facts(chinese)).toEqual(facts(english));
 });
 
-test('the code of Chinese pages that tell it in their own order is run, that of the others is the English code', () => {
+test('every Chinese page of docs/ is a translation, whose code is that of the English page', () => {
   expect(pages.filter((page) => !isTranslation(filesOf(page).chinese)).sort()).toEqual(
     Object.keys(RETOLD).sort(),
   );
