@@ -31,7 +31,7 @@ export function factsOf({ level, text }: Section, targetOf: (link: string) => st
   const code = [...prose.matchAll(CODE)].map(([, , part]) => part!.replace(/\s+/g, ' '));
   return {
     level,
-    blocks: blocks.map(({ info, source }) => `${info}\n${withoutComments(source)}`),
+    blocks: blocks.map(({ info, source }) => `${info}\n${withoutComments(info, source)}`),
     logs: blocks.flatMap(({ source }) => source.match(/console\.log\(.*\); \/\/ .*$/gm) ?? []),
     tables: tablesOf(withoutCode),
     items: withoutCode.match(/^ *(?:[-*]|\d+\.) /gm)?.length ?? 0,
@@ -40,12 +40,26 @@ export function factsOf({ level, text }: Section, targetOf: (link: string) => st
   };
 }
 
-/** A comment begins its line or follows a space. */
-const withoutComments = (source: string): string =>
-  source
+/** How comments begin in a language. Other languages have none. */
+const COMMENT: Readonly<Record<string, string>> = {
+  java: '//',
+  js: '//',
+  ts: '//',
+  nginx: '#',
+  sh: '#',
+  yaml: '#',
+  sql: '--',
+};
+
+/** @param info what follows the marks of the fence, such as `ts legacy`. A comment begins its line or follows a space. */
+function withoutComments(info: string, source: string): string {
+  const mark = COMMENT[/^\w*/.exec(info)![0]];
+  if (mark === undefined) return source;
+  return source
     .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '')
-    .replace(/(?:^|\s+)(?:\/\/|#|--) .*$/gm, '')
+    .replace(new RegExp(`(?:^|\\s+)${mark} .*$`, 'gm'), '')
     .replace(/\n+/g, '\n');
+}
 
 const tablesOf = (text: string): string[] =>
   (text.match(/(?:^\|.*\n?)+/gm) ?? []).map((table) => {

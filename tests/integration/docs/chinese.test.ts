@@ -78,6 +78,7 @@ test.each([
   ['another link', '[a](b.md#c)\n', '[甲](b.md#d)\n'],
   ['a missing item', '- one\n- two\n', '- 一\n'],
   ['other code', '```ts\nf(1); // one\n```\n', '```ts\nf(2); // 一\n```\n'],
+  ['another argument', '```sh\nnpm run a -- b\n```\n', '```sh\nnpm run a -- c\n```\n'],
   ['another logged value', '```ts\nconsole.log(1); // 1\n```\n', '```ts\nconsole.log(1); // 2\n```\n'],
 ])('the comparison of a page finds %s', (_, english, chinese) => {
   const facts = (text: string) => sectionsOf(text).map((section) => factsOf(section, (link) => link));
