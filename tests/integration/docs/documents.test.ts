@@ -18,7 +18,7 @@ import { type Block, blocksOf, expectedLogs, runBlock } from './markdown.js';
 
 const root = resolve(__dirname, '../../..');
 const documents = markdownFiles();
-/** The code of a translation is that of the English page, except for comments: `chinese.test.ts` compares them. */
+/** A translation has the code of the English page, except for comments: `chinese.test.ts` compares them. */
 const run = documents.filter((file) => !isTranslation(file));
 const blocks = run.flatMap((file) =>
   blocksOf(join(root, file)).map((block, at) => [`${file}, block ${at + 1}`, block] as const),
