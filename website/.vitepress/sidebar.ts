@@ -83,39 +83,27 @@ function frameworks(): Page[] {
 
 const REFERENCE = 'website/reference';
 
-/** The sidebars of the API reference, one for each package: the page of each holds the names of one package only. */
+/** The sidebars of the API reference: all packages, and the tasks of the one whose pages are read. A small package is one page. */
 export function referenceSidebars(): Record<string, Item[]> {
-  const all = packages();
+  const divided = folders(REFERENCE);
+  const whole = pagesIn(REFERENCE).filter(({ path }) => path !== 'reference/index');
+  const all = [...divided.map((name) => `${name}/`), ...whole.map(({ path }) => path.split('/').at(-1)!)];
   const list = (open?: string): Item[] =>
-    all.map((name) => ({
-      text: `@sluice/${name}`,
-      link: `/reference/${name}/`,
-      ...(name === open ? { items: kinds(name) } : {}),
-    }));
-  const each = all.map((name) => [`/reference/${name}/`, list(name)] as const);
+    all
+      .sort((a, b) => Number(b === 'core/') - Number(a === 'core/') || a.localeCompare(b))
+      .map((name) => ({
+        text: `@sluice/${name.replace('/', '')}`,
+        link: `/reference/${name}`,
+        ...(name === `${open}/` ? { items: tasks(name) } : {}),
+      }));
+  const each = divided.map((name) => [`/reference/${name}/`, list(name)] as const);
   return { '/reference/': list(), ...Object.fromEntries(each) };
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  classes: 'Classes',
-  functions: 'Functions',
-  interfaces: 'Interfaces',
-  'type-aliases': 'Types',
-  variables: 'Constants',
-};
-
-const kinds = (name: string): Item[] =>
-  folders(`${REFERENCE}/${name}`).map((kind) => ({
-    text: KINDS[kind] ?? kind,
-    collapsed: true,
-    items: pagesIn(`${REFERENCE}/${name}/${kind}`).map(({ path }) => ({
-      text: path.split('/').at(-1)!,
-      link: `/${path}`,
-    })),
-  }));
-
-const packages = (): string[] =>
-  folders(REFERENCE).sort((a, b) => Number(b === 'core') - Number(a === 'core') || a.localeCompare(b));
+const tasks = (name: string): Item[] =>
+  pagesIn(`${REFERENCE}/${name.replace('/', '')}`)
+    .filter(({ path }) => !path.endsWith('/index'))
+    .map(item);
 
 const folders = (path: string): string[] =>
   readdirSync(join(root, path), { withFileTypes: true })
