@@ -1,15 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { core } from './browser';
 import { drawings } from './drawings';
+import { footer } from './footer';
 import { installNotes } from './install-notes';
 import { githubAnchor, repository, repositoryLinks } from './links';
-import { EXCLUDED, pathOf } from './pages';
+import { EXCLUDED, pathOf, root } from './pages';
 import { referenceSidebars, sidebar } from './sidebar';
 
-const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f766e"/>
-<path d="M7 10h18M7 16h12M7 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>`;
+/** The mark, which the README and the head of each page also show. */
+const icon = readFileSync(join(root, 'docs/pictures/mark.svg'), 'utf8');
 
 const nav = (
   [guide, playground, api]: readonly [string, string, string],
@@ -32,6 +35,7 @@ const chinese = {
   returnToTopLabel: '回到顶部',
   langMenuLabel: '语言',
   skipToContentLabel: '跳到正文',
+  footer: footer({ license: '% 许可证', changelog: '更新日志', security: '报告漏洞' }),
   notFound: { title: '没有这个页面', quote: '地址有误，或者页面已经移走。', linkText: '回到首页' },
 };
 
@@ -72,7 +76,8 @@ const vueOfThisFolder: Plugin = {
 
 export default defineConfig({
   title: 'Sluice',
-  description: 'Rate limits for Node.js, shared by all your processes through Redis',
+  description:
+    'Rate limits for Node.js, shared by all your processes, kept in memory, a file, Postgres or Redis',
   srcDir: '..',
   outDir: process.env.DOCS_OUT ?? 'dist',
   srcExclude: EXCLUDED,
@@ -80,6 +85,8 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   markdown: {
     anchor: { slugify: githubAnchor },
+    // Their comments and strings have enough contrast on the background of code.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     config: (md) => {
       repositoryLinks(md);
       drawings(md);
@@ -102,6 +109,16 @@ export default defineConfig({
     // Frameworks, algorithms and the API are in English only, so the menu of languages leads to the start page of the other one.
     i18nRouting: false,
     outline: [2, 3],
+    notFound: {
+      title: 'There is no such page',
+      quote: 'The address is wrong, or the page has moved. Search finds it by its words.',
+      linkText: 'Home',
+    },
+    footer: footer({
+      license: '% licence',
+      changelog: 'Changelog',
+      security: 'Report a vulnerability',
+    }),
     socialLinks: [{ icon: 'github', link: repository }],
     search: {
       provider: 'local',

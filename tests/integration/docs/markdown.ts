@@ -8,10 +8,10 @@ export interface Block {
   readonly source: string;
 }
 
-/** The TypeScript blocks of a Markdown file. */
+/** The TypeScript blocks of a Markdown file, also those that are highlighted (`{2,4}`) or in tabs (`[Redis]`). */
 export function blocksOf(file: string): Block[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/^```(ts(?: legacy)?)\n([\s\S]*?)^```$/gm)].map(([, kind, source]) => ({
+  return [...text.matchAll(/^```(ts(?: legacy)?)(?: [[{].*)?\n([\s\S]*?)^```$/gm)].map(([, kind, source]) => ({
     legacy: kind === 'ts legacy',
     source: source!,
   }));

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join, resolve } from 'node:path';
+import * as core from '@sluice/core';
 import { ManualClock, memoryStore, type Policy, RateLimiter, slidingLog, tokenBucket } from '@sluice/core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../../support/browser.js';
 import { buildSite, removeSite, serve } from './built-site.js';
 import { brokenLinks } from './links.js';
+import { looks } from './look.suite.js';
 
 const root = resolve(__dirname, '../../..');
 
@@ -166,11 +168,14 @@ test('search finds words of a symptom, and every code of an error or a warning',
   expect(Object.keys(wanted).length).toBeGreaterThan(35);
 });
 
-test('the reference has every class and function of the core', () => {
+test('the reference has every class and function of core, by what they are for', () => {
   const index = readFileSync(join(folder, 'reference/core/index.html'), 'utf8');
-  for (const name of ['RateLimiter', 'redisStore', 'memoryStore', 'tokenBucket', 'isLimiterClosedError']) {
-    expect(index).toContain(`>${name}</a>`);
-  }
+  const exported = Object.keys(core).filter((name) => name !== 'default');
+  expect(exported.filter((name) => !index.includes(`>${name}</a>`))).toEqual([]);
+  expect(index.indexOf('Limit calls')).toBeLessThan(index.indexOf('>RateLimiter</a>'));
+  const page = readFileSync(join(folder, 'reference/core/limiters.html'), 'utf8');
+  expect(page).toMatch(/<h1 id="limit-calls"/);
+  expect(page).toMatch(/<h2 id="ratelimiter"/);
 });
 
 test.each([
@@ -310,3 +315,5 @@ test.each(
   await runs(page).locator('.counts').waitFor();
   expect(await runs(page).locator('.counts').textContent()).toBe(counts);
 });
+
+describe('the site', () => looks({ folder: () => folder, open }));

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { heroRun } from '../../../website/home/hero.js';
+
+const root = resolve(__dirname, '../../..');
+
+export interface Site {
+  /** The folder of the built site. */
+  folder(): string;
+  /** A page on which any error fails the test. */
+  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** One page of each kind. */
+const KINDS = [
+  '/',
+  '/getting-started.html',
+  '/comparison.html',
+  '/algorithms/token-bucket.html',
+  '/playground.html',
+  '/reference/core/',
+  '/reference/core/policies.html',
+];
+
+const PHONE = { width: 390, height: 844 };
+const DESKTOP = { width: 1280, height: 800 };
+
+/** How the site looks and moves, to everybody. */
+export function looks({ folder, open }: Site): void {
+  const html = (file: string) => readFileSync(join(folder(), file), 'utf8');
+
+  describe('axe', () => {
+    const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+    /** Serious problems of the page as it is now. The dark theme differs in its colours only. */
+    async function problems(page: Page): Promise<string[]> {
+      const found: string[] = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        const rules = colorScheme === 'dark' ? "{ runOnly: ['color-contrast'] }" : '{}';
+        found.push(
+          ...(await page.evaluate<string[]>(
+            `axe.run(${rules}).then(({ violations }) => violations
+              .filter(({ impact }) => /serious|critical/.test(impact))
+              .flatMap(({ id, nodes }) => nodes.map(({ html }) => '${colorScheme} ' + location.pathname + ' ' + id + ' ' + html.slice(0, 200))))`,
+          )),
+        );
+      }
+      return found;
+    }
+
+    const opened = async (path: string, viewport = DESKTOP) => {
+      const page = await open(path, { reducedMotion: 'reduce', viewport });
+      await page.evaluate(axe);
+      return page;
+    };
+
+    test.each(KINDS)('finds no serious problem of %s in either theme', async (path) => {
+      expect(await problems(await opened(path))).toEqual([]);
+    });
+
+    test('finds no serious problem of the search and of the menu in either theme', async () => {
+      const page = await opened('/getting-started.html');
+      await page.locator('#local-search button').first().click();
+      await page.locator('#localsearch-input').fill('redis');
+      await page.locator('.VPLocalSearchBox .result').first().waitFor();
+      const phone = await opened('/', PHONE);
+      await phone.locator('.VPNavBarHamburger').click();
+      await phone.locator('.VPNavScreen').waitFor();
+      expect([...(await problems(page)), ...(await problems(phone))]).toEqual([]);
+    });
+  });
+
+  describe('widths', () => {
+    test.each([PHONE, DESKTOP])(
+      'at $width pixels no page scrolls sideways; wide tables do',
+      async (viewport) => {
+        const page = await open('/', { viewport });
+        const wide: string[] = [];
+        let tables = 0;
+        for (const path of [...KINDS, '/options.html', '/warnings.html']) {
+          await page.goto(new URL(path, page.url()).href);
+          const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+          if (width > viewport.width) wide.push(`${path}: ${width}`);
+          tables += await page
+            .locator('.vp-doc table')
+            .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+        }
+        expect(wide).toEqual([]);
+        if (viewport === PHONE) expect(tables).toBeGreaterThan(3);
+      },
+    );
+
+    test.each([390, 700, 900, 1280, 1920])(
+      'at %d pixels the cards of the home page fill their rows',
+      async (width) => {
+        const page = await open('/', { viewport: { width, height: 800 } });
+        const tops = await page
+          .locator('.VPFeatures .item')
+          .evaluateAll((cards) => cards.map((card) => Math.round(card.getBoundingClientRect().top)));
+        const rows = [...new Set(tops)].map((top) => tops.filter((one) => one === top).length);
+        expect(tops.length).toBeGreaterThan(2);
+        expect(new Set(rows).size).toBe(1);
+      },
+    );
+  });
+
+  describe('the running limit', () => {
+    const picture = (page: Page) => page.locator('.running-limit svg');
+    const button = (page: Page, name: string) => page.locator('.running-limit').getByRole('button', { name });
+    const moves = async (page: Page) => {
+      await page.locator('.running-limit circle').first().waitFor();
+      const before = await picture(page).innerHTML();
+      for (let i = 0; i < 20; i += 1) {
+        await page.waitForTimeout(50);
+        if ((await picture(page).innerHTML()) !== before) return true;
+      }
+      return false;
+    };
+
+    test('moves, and a button stops it', async () => {
+      const page = await open('/', { reducedMotion: 'no-preference' });
+      expect(await moves(page)).toBe(true);
+      await button(page, 'Pause').click();
+      await button(page, 'Play').waitFor();
+      expect(await moves(page)).toBe(false);
+    });
+
+    test('rests while nobody sees it', async () => {
+      const page = await open('/', { reducedMotion: 'no-preference', viewport: PHONE });
+      await page.locator('.running-limit').scrollIntoViewIfNeeded();
+      await button(page, 'Pause').waitFor();
+      await page.locator('.VPFooter').scrollIntoViewIfNeeded();
+      await button(page, 'Play').waitFor();
+      expect(await moves(page)).toBe(false);
+    });
+
+    test('is a still picture for visitors who prefer reduced motion, until they press Play', async () => {
+      const page = await open('/', { reducedMotion: 'reduce' });
+      expect(await moves(page)).toBe(false);
+      for (const shown of ['circle.falling', 'circle.passed', 'g.denied']) {
+        expect(await page.locator(`.running-limit ${shown}`).count()).toBeGreaterThan(0);
+      }
+      await button(page, 'Play').click();
+      expect(await moves(page)).toBe(true);
+    });
+
+    test('has its place before scripts run', async () => {
+      const places = async (javaScriptEnabled: boolean) => {
+        const page = await open('/', { javaScriptEnabled, reducedMotion: 'reduce', viewport: DESKTOP });
+        if (javaScriptEnabled) await page.locator('.running-limit circle').first().waitFor();
+        const boxes = ['.running-limit', '.running-limit svg', '.home-code', '.VPFeatures'].map((one) =>
+          page.locator(one).first().boundingBox(),
+        );
+        return Promise.all(boxes);
+      };
+      expect(await places(true)).toEqual(await places(false));
+    });
+
+    test('has a name, and leads to the same requests in the playground', async () => {
+      const { requests } = await heroRun();
+      const passed = requests.filter(({ outcome }) => outcome === 'passed').length;
+      const page = await open('/', { reducedMotion: 'reduce' });
+      expect(await picture(page).getAttribute('aria-label')).toMatch(/requests fall .* 429/i);
+      await page.getByRole('link', { name: 'Try other numbers' }).click();
+      await page
+        .locator('.playground .counts')
+        .filter({ hasText: `● ${passed} passed✕ ${requests.length - passed} denied` })
+        .waitFor();
+    });
+  });
+
+  test('each tab of the home page shows its store', async () => {
+    const page = await open('/');
+    for (const [tab, store] of [
+      ['File', 'sqliteStore('],
+      ['Postgres', 'postgresStore('],
+      ['Redis', 'redisStore('],
+      ['Memory', 'memoryStore('],
+    ]) {
+      await page.locator('.vp-code-group .tabs label').filter({ hasText: tab! }).click();
+      const shown = page.locator('.vp-code-group .blocks > .active');
+      await shown.filter({ hasText: store! }).waitFor();
+      expect((await shown.locator('pre code').textContent())?.trimEnd().split('\n')).toHaveLength(8);
+    }
+  });
+
+  test.each(['/', '/zh/', '/getting-started.html', '/404.html'])(
+    'the foot of %s has version, licence and changelog',
+    async (path) => {
+      const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.json'), 'utf8'));
+      const page = await open(path, { viewport: DESKTOP });
+      const footer = page.locator('.VPFooter');
+      await footer.getByText(`Sluice ${version}`).waitFor();
+      const links = await footer
+        .locator('a')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+      expect(links).toEqual([
+        expect.stringMatching(/\/blob\/main\/LICENSE$/),
+        '/changelog.html',
+        '/reporting-a-vulnerability.html',
+      ]);
+    },
+  );
+
+  test('the mark is the icon, and the head of each page shows it', () => {
+    const mark = readFileSync(join(root, 'docs/pictures/mark.svg'), 'utf8');
+    const [, path] = / d="([^"]+)"/.exec(mark)!;
+    for (const file of ['index.html', 'getting-started.html', 'reference/core/index.html']) {
+      expect(html(file)).toContain(`href="data:image/svg+xml,${encodeURIComponent(mark)}"`);
+      expect(html(file)).toContain(path);
+    }
+  });
+}
