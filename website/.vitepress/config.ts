@@ -6,6 +6,7 @@ import { type DefaultTheme, defineConfig } from 'vitepress';
 import { core } from './browser';
 import { drawings } from './drawings';
 import { footer } from './footer';
+import { indentedCode } from './indented-code';
 import { installNotes } from './install-notes';
 import { githubAnchor, repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf, root } from './pages';
@@ -89,6 +90,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     config: (md) => {
       repositoryLinks(md);
+      indentedCode(md);
       drawings(md);
       installNotes(md);
     },

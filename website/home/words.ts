@@ -8,6 +8,7 @@ export const WORDS = {
     play: 'Play',
     pause: 'Pause',
     link: 'Try other numbers',
+    playground: '/playground.html',
   },
   zh: {
     picture:
@@ -17,5 +18,6 @@ export const WORDS = {
     play: '播放',
     pause: '暂停',
     link: '换一组数字试试',
+    playground: '/zh/playground.html',
   },
 } as const;

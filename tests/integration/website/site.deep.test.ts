@@ -175,7 +175,7 @@ test('the reference has every class and function of core, by what they are for',
   expect(index.indexOf('Limit calls')).toBeLessThan(index.indexOf('>RateLimiter</a>'));
   const page = readFileSync(join(folder, 'reference/core/limiters.html'), 'utf8');
   expect(page).toMatch(/<h1 id="limit-calls"/);
-  expect(page).toMatch(/<h2 id="ratelimiter"/);
+  expect(page).toMatch(/<h2 id="api-ratelimiter"/);
 });
 
 test.each([
