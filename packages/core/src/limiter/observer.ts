@@ -31,6 +31,8 @@ export interface KeyCount {
   readonly key: string;
   /** Whose key it is: the member of a `CombinedLimiter`; in the limiter `(other)` the limiter, and then the member. */
   readonly scope?: string;
+  /** The policy that denied it: the latest one, where it was denied most. Undefined if its limiter has a single policy, and in `costly`. */
+  readonly policy?: string;
   readonly count: number;
   /** At most a 256th of all that was counted in the list. */
   readonly error: number;

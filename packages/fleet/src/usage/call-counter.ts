@@ -28,10 +28,14 @@ export class CallCounter {
     if (cost > 0) usage.costly.current.add(this.#scoped(usage, key), cost);
   }
 
-  /** A call was denied, or would have been. @param key may be a view of a longer string */
-  denied(key: string, shadow: boolean): void {
+  /**
+   * A call was denied, or would have been.
+   * @param key may be a view of a longer string
+   * @param policy that denied it, by its name in the limiter; undefined for a single policy
+   */
+  denied(key: string, shadow: boolean, policy?: string): void {
     const usage = this.#current();
-    (shadow ? usage.shadowDenied : usage.denied).current.add(this.#scoped(usage, key), 1);
+    (shadow ? usage.shadowDenied : usage.denied).current.add(this.#scoped(usage, key), 1, policy);
   }
 
   /**

@@ -40,7 +40,7 @@ export class CallUsage implements CallObserver {
     if (allowed) this.#took(parts, shadow);
     else {
       const denying = parts.find(({ limit }) => limit.name === policy)!;
-      this.#counter.denied(this.#keyOf(denying), shadow);
+      this.#counter.denied(this.#keyOf(denying), shadow, this.#policyOf(denying) || undefined);
       this.#members.get(denying.limit.policy)?.count('denied', shadow);
     }
   }
@@ -74,16 +74,18 @@ export class CallUsage implements CallObserver {
   /** The policies of a denied call are there, too: a request that one rule denied met the others. */
   #used(parts: readonly Part[], { policies }: Decision, shadow: boolean): void {
     for (let i = 0; i < parts.length; i += 1) {
-      const { key, limit } = parts[i]!;
+      const part = parts[i]!;
       const { limit: most, remaining } = policies[i]!;
       const share = most > 0 ? Math.min(1, Math.max(0, (most - remaining) / most)) : 1;
-      if (this.#keys === 'members') {
-        const { policy: member, name } = limit;
-        this.#members.get(member)?.used(key, name.slice(member.length + 1), share, shadow);
-      } else {
-        this.#counter.used(key, limit.name === this.#counter.limiter ? '' : limit.name, share, shadow);
-      }
+      const counter = this.#keys === 'members' ? this.#members.get(part.limit.policy) : this.#counter;
+      counter?.used(part.key, this.#policyOf(part), share, shadow);
     }
+  }
+
+  /** The name of the policy in its limiter; empty for a single policy. */
+  #policyOf({ limit: { name, policy: member } }: Part): string {
+    if (this.#keys === 'members') return name.slice(member.length + 1);
+    return name === this.#counter.limiter ? '' : name;
   }
 
   #keyOf({ limit, key }: Part): string {

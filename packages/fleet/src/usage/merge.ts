@@ -5,11 +5,14 @@ interface Sum {
   error: number;
   /** `unlisted` of the summaries that list the key. */
   listed: number;
+  policy: string | undefined;
+  /** The count of the summary that named `policy`. */
+  ofPolicy: number;
 }
 
 /**
  * One summary of several streams, with at most `most` keys, the heaviest first. Errors add up. A key that a summary does not list may have
- * had its `unlisted` there: its count and its error grow by that.
+ * had its `unlisted` there: its count and its error grow by that. The policy of a key is that of the summary with its largest count.
  *
  * With `most` ≥ 256 its errors and `unlisted` stay within total / 256, however often summaries are merged: Agarwal et al., "Mergeable
  * Summaries", 2012.
@@ -21,20 +24,22 @@ export function mergeSummaries(summaries: readonly Summary[], most = CAPACITY): 
   for (const summary of summaries) {
     total += summary.total;
     unlisted += summary.unlisted;
-    for (const { key, count, error } of summary.entries) {
+    for (const { key, count, error, policy } of summary.entries) {
       const sum = sums.get(key);
+      const ofPolicy = policy === undefined ? 0 : count;
       if (sum === undefined) {
-        sums.set(key, { count, error, listed: summary.unlisted });
+        sums.set(key, { count, error, listed: summary.unlisted, policy, ofPolicy });
       } else {
         sum.count += count;
         sum.error += error;
         sum.listed += summary.unlisted;
+        if (ofPolicy > sum.ofPolicy) Object.assign(sum, { policy, ofPolicy });
       }
     }
   }
-  const entries = [...sums].map(([key, { count, error, listed }]): Counted => {
+  const entries = [...sums].map(([key, { count, error, listed, policy }]): Counted => {
     const missed = unlisted - listed;
-    return { key, count: count + missed, error: error + missed };
+    return { key, count: count + missed, error: error + missed, policy };
   });
   return heaviest({ entries, total, unlisted }, most);
 }

@@ -13,6 +13,7 @@ import {
   readText,
   text,
   VERSION_TEXT,
+  whole,
 } from '../checked-text.js';
 import { type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
 import { sampleReader } from './sample-text.js';
@@ -45,11 +46,17 @@ const counted: Reader<readonly Counted[]> = (given, what) => {
 };
 
 const keys = distinct(counted, ({ key }) => key);
-const sums = fields({ keys, total: number(), unlisted: number() });
+const sums = fields({
+  keys,
+  total: number(),
+  unlisted: number(),
+  policies: optional(list(text(NAME), CAPACITY)),
+  denying: optional(list(whole(CAPACITY), CAPACITY)),
+});
 const summary: Reader<Summary> = (given, what) => {
   if (given === undefined) return { entries: [], total: 0, unlisted: 0 };
-  const { keys: entries, ...rest } = sums(given, what);
-  return { entries, ...rest };
+  const { keys: entries, policies = [], denying = [], ...rest } = sums(given, what);
+  return { entries: entries.map((one, i) => ({ ...one, policy: policies[denying[i]! - 1] })), ...rest };
 };
 
 const slots: Reader<readonly number[]> = (given) => list(number(), SLOTS)(given ?? [], 'counts');

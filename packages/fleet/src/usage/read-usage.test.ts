@@ -31,10 +31,10 @@ function read(...notes: (string | FleetNote)[]) {
   return readUsage({ name, fleet: { read: async () => list } as Partial<FleetBoard> as FleetBoard });
 }
 
-const deny = (counter: CallCounter, key: string, times = 1) => {
+const deny = (counter: CallCounter, key: string, times = 1, policy?: string) => {
   for (let i = 0; i < times; i += 1) {
     counter.count('denied', false);
-    counter.denied(key, false);
+    counter.denied(key, false, policy);
   }
 };
 /** Fills a summary: each of its 256 keys has at least this count. */
@@ -70,6 +70,31 @@ test('readUsage adds the counts of all processes', async () => {
     { process: 'process-1', version: VERSION, host: expect.any(String), pid: process.pid, age: 0 },
   ]);
   expect([refused, keys]).toEqual([[], 'plain']);
+});
+
+test('a key has the policy of the process that denied it most', async () => {
+  const one = await published((counterOf) => {
+    deny(counterOf('api'), 'ann', 3, 'perHour');
+    deny(counterOf('api'), 'bob', 1, 'perDay');
+  });
+  const other = await published((counterOf) => deny(counterOf('api'), 'ann', 2, 'perDay'));
+  const older = await published((counterOf) => deny(counterOf('api'), 'ann', 9));
+  const { limiters, refused } = await read(other, older, one);
+  expect(refused).toEqual([]);
+  expect(limiters[0]!.denied).toEqual([
+    { key: 'ann', policy: 'perHour', count: 14, error: 0 },
+    { key: 'bob', policy: 'perDay', count: 1, error: 0 },
+  ]);
+});
+
+test('a text with long names of policies is bounded, too', async () => {
+  const text = await published((counterOf) => {
+    for (let i = 0; i < 10; i += 1)
+      for (let k = 0; k < 256; k += 1) deny(counterOf(`api-${i}`), `${k}`, 1, `${k}`.padEnd(200, 'p'));
+  });
+  expect(text.length).toBeLessThanOrEqual(256_000);
+  const { limiters, refused } = await read(text);
+  expect([limiters.length, limiters[0]!.denied.length, refused]).toEqual([10, 64, []]);
 });
 
 test('a key that a process does not list may have the smallest listed count there', async () => {

@@ -5,6 +5,7 @@ interface Entry {
   key: string;
   count: number;
   error: number;
+  policy: string | undefined;
   /** Its index in the heap. */
   at: number;
 }
@@ -27,14 +28,18 @@ export class SpaceSaving {
     return { entries: this.#heap, total: this.#total, unlisted };
   }
 
-  /** @param key may be a view of a longer string: it is copied if it is kept */
-  add(key: string, weight: number): void {
+  /**
+   * @param key may be a view of a longer string: it is copied if it is kept
+   * @param policy that denied it, if there are several: the entry has the latest
+   */
+  add(key: string, weight: number, policy?: string): void {
     this.#total += weight;
     let entry = this.#entries.get(key);
     if (entry !== undefined) {
       entry.count += weight;
+      entry.policy = policy;
     } else if (this.#heap.length < this.capacity) {
-      entry = { key: detach(key), count: weight, error: 0, at: this.#heap.length };
+      entry = { key: detach(key), count: weight, error: 0, policy, at: this.#heap.length };
       this.#heap.push(entry);
       this.#entries.set(entry.key, entry);
       this.#rise(entry);
@@ -45,6 +50,7 @@ export class SpaceSaving {
       entry.key = detach(key);
       entry.error = entry.count;
       entry.count += weight;
+      entry.policy = policy;
       this.#entries.set(entry.key, entry);
     }
     this.#sink(entry);

@@ -3,6 +3,8 @@ export interface Counted {
   readonly key: string;
   readonly count: number;
   readonly error: number;
+  /** The policy that denied it last; undefined for a single policy, and where nothing is denied. */
+  readonly policy?: string | undefined;
 }
 
 /** The estimates for the heaviest keys of a stream. */

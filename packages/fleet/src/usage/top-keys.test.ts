@@ -102,8 +102,27 @@ test('a call with several policies counts once for its key, with the largest cos
   await api.consume('ann', { cost: { requests: 1, tokens: 60 } });
   const { denied, costly } = api.topKeys();
   expect([denied, costly]).toEqual([
-    [{ key: 'ann', count: 1, error: 0 }],
+    [{ key: 'ann', policy: 'tokens', count: 1, error: 0 }],
     [{ key: 'ann', count: 60, error: 0 }],
+  ]);
+});
+
+test('a denied key has the policy that denied it last, also as the member of a combination', async () => {
+  const store = plain();
+  const policies = {
+    perMinute: fixedWindow({ limit: 2, window: '1m' }),
+    tokens: fixedWindow({ limit: 100, window: '1h' }),
+  };
+  const api = limiterOf({ store, policy: undefined, policies });
+  const cost = { perMinute: 1, tokens: 60 };
+  for (let i = 0; i < 2; i += 1) await api.consume('ann', { cost });
+  expect(api.topKeys().denied).toMatchObject([{ key: 'ann', policy: 'tokens', count: 1 }]);
+  for (let i = 0; i < 2; i += 1) await api.consume('ann');
+  expect(api.topKeys().denied).toMatchObject([{ key: 'ann', policy: 'perMinute', count: 2 }]);
+  const both = new CombinedLimiter({ api, everybody: limiterOf({ store, name: 'all' }) }, { name: 'both' });
+  await both.consume({ api: 'ann', everybody: 'all' });
+  expect(both.topKeys().denied).toEqual([
+    { scope: 'api', key: 'ann', policy: 'perMinute', count: 1, error: 0 },
   ]);
 });
 

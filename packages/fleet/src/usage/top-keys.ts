@@ -16,7 +16,12 @@ export function topKeys(
   const list = ({ entries }: Summary): KeyCount[] =>
     entries
       .filter(({ key }) => key.startsWith(start))
-      .map(({ key, count, error }) => ({ ...scoped(shown(key.slice(start.length))), count, error }));
+      .map(({ key, count, error, policy }) => ({
+        ...scoped(shown(key.slice(start.length))),
+        ...(policy !== undefined && { policy }),
+        count,
+        error,
+      }));
   return {
     denied: list(denied),
     shadowDenied: list(shadowDenied),

@@ -7,7 +7,7 @@ import { heaviest } from './merge.js';
 import { RESULTS, type ResultCounts } from './result-slots.js';
 import { type SampleText, sampleSize, sampleText } from './sample-text.js';
 import { CAPACITY, type Counted, type Summary } from './summary.js';
-import type { StoreUsageSummary } from './usage-summary.js';
+import type { StoreUsageSummary, UsageSummary } from './usage-summary.js';
 
 /** Raised when an older reader would misread a text. */
 export const FORM = 1;
@@ -17,12 +17,18 @@ const MOST_CHARACTERS = 256_000;
 
 /** Two quotes and three commas. */
 const PUNCTUATION = 5;
+/** The place of a policy, and a comma. */
+const PLACE = 4;
 
 /** The keys of a list: key, count, error, key, … */
 export interface ListText {
   readonly total: number;
   readonly unlisted: number;
   readonly keys: readonly (string | number)[];
+  /** The policies that denied these keys, each once. Absent for a single policy. */
+  readonly policies?: readonly string[];
+  /** For each key the place of its policy in `policies`, from 1; 0: none is named. */
+  readonly denying?: readonly number[];
 }
 
 export type CountsText = { readonly [result in keyof ResultCounts]?: readonly number[] };
@@ -68,8 +74,11 @@ export class UsageWriter {
     );
     const sizeOfSamples = (keys: number) =>
       samples.reduce((sum, sample) => sum + sampleSize(sample, sampledOf(keys)), 0);
+    const sizeOfNames = (keys: number) =>
+      usage.limiters.reduce((sum, limiter) => sum + sizeOfPolicies(limiter, keys), 0);
     let most = CAPACITY;
-    while (most > 0 && bare + sizeOf(sizes, most) + sizeOfSamples(most) > MOST_CHARACTERS) most >>= 1;
+    const sizeWith = (keys: number) => bare + sizeOf(sizes, keys) + sizeOfNames(keys) + sizeOfSamples(keys);
+    while (most > 0 && sizeWith(most) > MOST_CHARACTERS) most >>= 1;
     const hashes = new Map<string, string>();
     const shown = (key: string) => {
       if (this.keys === 'plain') return key;
@@ -83,9 +92,11 @@ export class UsageWriter {
   }
 
   /** At least the characters of an entry in the text. */
-  #size({ key, count, error }: Counted): number {
+  #size({ key, count, error, policy }: Counted): number {
     const length = this.keys === 'plain' ? key.length : key.lastIndexOf(' ') + 1 + HASH_LENGTH;
-    return length + String(count).length + String(error).length + PUNCTUATION;
+    return (
+      length + String(count).length + String(error).length + PUNCTUATION + (policy === undefined ? 0 : PLACE)
+    );
   }
 
   #text({ slotAge, limiters }: StoreUsageSummary, most: number, shown: (key: string) => string): UsageText {
@@ -97,6 +108,7 @@ export class UsageWriter {
           total,
           unlisted,
           keys: entries.flatMap(({ key, count, error }) => [shown(key), count, error]),
+          ...policiesOf(entries),
         },
       };
     };
@@ -131,6 +143,24 @@ const sampledOf = (listed: number): number => Math.max(64, (SAMPLE / CAPACITY) *
 
 const sizeOf = (lists: readonly (readonly number[])[], most: number): number =>
   lists.reduce((sum, sizes) => sizes.slice(0, most).reduce((total, size) => total + size, sum), 0);
+
+/** The names of policies, each once. */
+const namesOf = (entries: readonly Counted[]): readonly string[] => [
+  ...new Set(entries.flatMap(({ policy }) => policy ?? [])),
+];
+
+/** At least the characters of the names of policies, with two quotes and a comma each. */
+const sizeOfPolicies = ({ denied, shadowDenied }: UsageSummary, most: number): number =>
+  [denied, shadowDenied]
+    .flatMap(({ entries }) => namesOf(entries.slice(0, most)))
+    .reduce((sum, name) => sum + name.length + 3, 0);
+
+function policiesOf(entries: readonly Counted[]): Pick<ListText, 'policies' | 'denying'> {
+  const policies = namesOf(entries);
+  if (policies.length === 0) return {};
+  const places = new Map(policies.map((name, i) => [name, i + 1]));
+  return { policies, denying: entries.map(({ policy }) => (policy === undefined ? 0 : places.get(policy)!)) };
+}
 
 const countsText = (counts: ResultCounts): CountsText =>
   Object.fromEntries(
