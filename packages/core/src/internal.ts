@@ -97,7 +97,7 @@ export type {
   PlanDefinition,
   ProcessDefinitions,
 } from './board/definition.js';
-export { publishedHost } from './board/definitions.js';
+export { publishDefinitions, publishedHost } from './board/definitions.js';
 export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
 export type { CallParts } from './call/call.js';

@@ -93,7 +93,7 @@ export class EntryStore implements Store {
   /** The last of them, until this tick of the event loop is over. */
   #open: Gathered | undefined;
   #working: Promise<void> | undefined;
-  /** Was there a decision? And one since the denial feed last looked? */
+  /** Was there a decision, or a `connect`? And one since the denial feed last looked? */
   #used = false;
   #usedLately = false;
 
@@ -322,8 +322,9 @@ export class EntryStore implements Store {
     return this;
   }
 
-  connect(): Promise<void> {
-    return this.#inUse.connect();
+  async connect(): Promise<void> {
+    await this.#inUse.connect();
+    this.#wasUsed();
   }
 
   /** Calls without an answer reject. */

@@ -52,7 +52,7 @@ export class TableBoard implements FleetBoard {
   /** Why it cannot follow, if it cannot. */
   #lostFor: string | undefined;
 
-  /** @param wasUsed was there a decision? Before, nothing is published */
+  /** @param wasUsed was the store used? Before, nothing is published */
   constructor(
     change: ChangeEntries,
     readonly announces: boolean,

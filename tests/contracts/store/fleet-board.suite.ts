@@ -112,4 +112,11 @@ export function fleetBoardContract(open: OpenStore): void {
     expect(await closed.fleet!.publish('usage', 'too late', 60_000)).toBe(false);
     expect(await textsOf(reader, fresh, closed)).toEqual([]);
   });
+
+  test('a connected store publishes before its first decision', async () => {
+    const [connected, reader] = [another(), another()];
+    await connected.connect!();
+    expect(await connected.fleet!.publish('usage', 'early', 60_000)).toBe(true);
+    expect((await textsOf(reader, connected)).map(({ text }) => text)).toEqual(['early']);
+  });
 }

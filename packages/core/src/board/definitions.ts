@@ -30,6 +30,10 @@ export function announce(
   return getOrCreate(publishers, board, () => new DefinitionPublisher(board, layout)).add(id, describe);
 }
 
+/** Publishes what changed in this process, for a reader that does not wait until it is published anyway. Never rejects. */
+export const publishDefinitions = async (board: object): Promise<void> =>
+  publishers.get(board as FleetBoard)?.publishChanges();
+
 /**
  * Makes the rules of a document known to the other processes of a store.
  * @param describe called when they are published
@@ -85,6 +89,10 @@ class DefinitionPublisher {
       changed();
     };
     return { changed, end };
+  }
+
+  publishChanges(): Promise<void> {
+    return this.#publisher.publishChanges();
   }
 
   #omit(): () => void {
@@ -151,6 +159,8 @@ export class Publisher {
   readonly #text: () => string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isSoon = false;
+  /** Is there something that was not published? */
+  #isChanged = false;
 
   /** @param text called when it is published; undefined ends publishing until the next `changed` */
   constructor(board: FleetBoard, kind: FleetKind, times: PublisherTimes, text: () => string | undefined) {
@@ -162,9 +172,17 @@ export class Publisher {
 
   /** There is something new to publish. */
   changed(): void {
-    if (!hasBackground || this.#isSoon || this.#board.closed) return;
+    if (!hasBackground || this.#board.closed) return;
+    this.#isChanged = true;
+    if (this.#isSoon) return;
     this.#isSoon = true;
     this.#schedule(this.#times.soon);
+  }
+
+  /** Publishes what changed, before it is due. */
+  async publishChanges(): Promise<void> {
+    const text = this.#isChanged && !this.#board.closed ? this.#text() : undefined;
+    if (text !== undefined) await this.#send(text);
   }
 
   #schedule(ms: number): void {
@@ -177,7 +195,14 @@ export class Publisher {
     if (this.#board.closed) return;
     const text = this.#text();
     if (text === undefined) return;
-    const published = await this.#board.publish(this.#kind, text, this.#times.ttl);
+    const published = await this.#send(text);
     if (!this.#isSoon) this.#schedule(published ? this.#times.every : AGAIN);
+  }
+
+  async #send(text: string): Promise<boolean> {
+    this.#isChanged = false;
+    const published = await this.#board.publish(this.#kind, text, this.#times.ttl);
+    if (!published) this.#isChanged = true;
+    return published;
   }
 }

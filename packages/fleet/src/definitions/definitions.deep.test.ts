@@ -65,6 +65,17 @@ test('another process can read the definitions of a limiter until it is closed',
   }
 });
 
+test('a process that reads the definitions publishes its own first', async () => {
+  const store = memoryStore();
+  const api = named(store, 'api');
+  const names = async () =>
+    (await readDefinitions(store)).flatMap(({ limiters }) => limiters.map(({ name }) => name));
+  expect(await names()).toEqual(['api']);
+  await api.close();
+  expect(await names()).toEqual([]);
+  await store.close();
+});
+
 test('limiters created at run time share one definition; combinations and shared rates have their own', async () => {
   const store = memoryStore();
   const factory = new LimiterFactory({ store, keyPrefix: 'app' });

@@ -1,4 +1,9 @@
-import type { FleetBoard, LimiterDefinition, ProcessDefinitions } from '@sluice/core/internal';
+import {
+  type FleetBoard,
+  type LimiterDefinition,
+  type ProcessDefinitions,
+  publishDefinitions,
+} from '@sluice/core/internal';
 import { OTHER_LIMITERS } from '../usage/usage-summary.js';
 import { parseDefinitions } from './parse-definitions.js';
 import { type LeftOut, readNotes } from './read-notes.js';
@@ -17,8 +22,8 @@ export interface Published {
 }
 
 /**
- * The limiters of all processes that use a store, the latest first. A process publishes them soon after its first decision, and is listed
- * until three minutes after its last sign of life.
+ * The limiters of all processes that use a store, the latest first. A process publishes them soon after its first decision, or
+ * when it reads them itself, and is listed until three minutes after its last sign of life.
  * @param leftOut gets each text that cannot be read, and each part of one: another program, or a later version, has written it
  * @throws TypeError if the store has no notice board; StoreUnavailableError, StoreConfigurationError
  */
@@ -31,6 +36,7 @@ export async function readDefinitions(
       'readDefinitions: this store has no notice board. Use memoryStore() or redisStore(…)',
     );
   }
+  await publishDefinitions(store.fleet); // this process's limiters up to now
   const notes = await readNotes(store.fleet, 'definitions', parseDefinitions, leftOut);
   return notes.map(({ process, age, value }) => ({ process, age, ...value }));
 }
