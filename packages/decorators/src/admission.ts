@@ -6,7 +6,7 @@ import { className } from './defining-class.js';
 import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
 import { compileMethodKey } from './method-key.js';
 import type { TargetMethod } from './target-method.js';
-import type { Admit } from './wrap-method.js';
+import type { Admit, Method } from './wrap-method.js';
 
 /**
  * Before each call of a limited method: finds the limiter and the key, and takes permits.
@@ -18,13 +18,16 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
   const keyOf = compileMethodKey(limitation, where, target.method);
   const keyKind = keyKindOf(limitation);
   checkMethodName(limitation, target);
-  return async (self, args, wrapper) => {
+  const limiterOf = (self: unknown, wrapper: Method) => {
     const owner = target.classOf(self, wrapper);
     const sluice = sluiceOf(self, owner);
     const qualifiedName = () => `${className(where, owner)}.${name}`;
     const limiterName = sharedName ?? ownName(limitation, where, qualifiedName());
     if (sharedName === undefined) hideName(limiterName, shownName);
-    const limiter = sluice.limiter(limiterName, rules, keyKind);
+    return { sluice, qualifiedName, limiter: sluice.limiter(limiterName, rules, keyKind) };
+  };
+  const admit: Admit = async (self, args, wrapper) => {
+    const { sluice, qualifiedName, limiter } = limiterOf(self, wrapper);
     const made = keyOf(args, sluice, qualifiedName);
     const key = isPromise(made) ? await made : made;
     const options = { ...costOption(cost, args), ...(timeout !== undefined && { timeout }) };
@@ -33,6 +36,8 @@ export function admission(limitation: Limitation, target: TargetMethod): Admit {
       : limiter.acquire(key, options));
     return { refund: () => limiter.refund(decision), release: () => limiter.release(decision) };
   };
+  const prepare = (self: unknown, wrapper: Method) => void limiterOf(self, wrapper);
+  return Object.assign(admit, { prepare });
 }
 
 /** The name that clients see instead of one that the program did not choose: `countLimit-3f9a2c41`, the same in every process. */

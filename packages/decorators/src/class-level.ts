@@ -46,10 +46,11 @@ export function limitClass(
 function checkingSkips(method: Method, admit: Admit): Admit {
   const skipped = skippedLimits(method);
   if (skipped === true || skipped.length === 0) return admit;
-  return (...call) => {
+  const checking: Admit = (...call) => {
     warnOfUnknownSkips(skipped);
     return admit(...call);
   };
+  return Object.assign(checking, admit);
 }
 
 const methodsOf = (target: Class) =>

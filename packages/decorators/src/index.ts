@@ -5,6 +5,7 @@ export { CountLimit, type CountLimitOptions } from './count-limit.js';
 export { Limit, type LimitOptions } from './limit.js';
 export type { LimitDecorator, MethodDecorator } from './limit-decorator.js';
 export type { CommonOptions, CostOfCall } from './limitation.js';
+export { prepareLimits } from './prepare-limits.js';
 export { RateLimit, type RateLimitOptions } from './rate-limit.js';
 export type { RuleLimitOptions } from './rule-limit.js';
 export {

@@ -11,7 +11,11 @@ export interface Permits {
 }
 
 /** Takes the permits of a call. Rejects if the call is denied. */
-export type Admit = (self: unknown, args: readonly unknown[], wrapper: Method) => Promise<Permits>;
+export interface Admit {
+  (self: unknown, args: readonly unknown[], wrapper: Method): Promise<Permits>;
+  /** Creates the limiter of an object's calls before the first one. Of a rule there is none. @throws TypeError, LimiterClosedError */
+  prepare?(self: unknown, wrapper: Method): void;
+}
 
 export interface MethodLimit {
   /** `@CountLimit` */
