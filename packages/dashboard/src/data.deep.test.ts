@@ -19,7 +19,7 @@ import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { within } from '../../../tests/support/within.js';
 import { type Dashboard, dashboard } from './index.js';
-import type { Denial } from './messages.js';
+import type { Denial, TopKey } from './messages.js';
 
 // The data that the page reads, read as the page reads it.
 
@@ -229,6 +229,7 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
 
   test('the page lists the most denied keys of all processes', async () => {
     await bucket.consume('eve', { cost: 3 });
+    await servers.store.usage!.publish(); // otherwise with the next slot, after ten seconds
     const events = await stream(page, 'events');
     const isThere = ({ limiter, key }: { limiter: string; key: { text: string } }) =>
       limiter === api && key.text === 'eve';
@@ -236,7 +237,24 @@ describe.each(Object.entries(SERVERS))('%s', (kind, startServers) => {
     expect(usage.denied.find(isThere)).toMatchObject({ owner: api, key: { known: true }, error: 0 });
     expect(usage.limiters[api].denied).toHaveLength(89);
     await events.end();
-  }, 60_000);
+  });
+
+  test('a most denied key has the policy that denied it, also in a combination', async () => {
+    for (let i = 0; i < 2; i += 1) {
+      await windows.consume('dan');
+      await combined.consume({ bucket: 'dan', windows: 'fay' });
+    }
+    await servers.store.usage!.publish();
+    const events = await stream(page, 'events');
+    const { denied } = await events.next('usage', (one) =>
+      one?.denied.some(({ key }: { key: { text: string } }) => key.text === 'dan'),
+    );
+    const policyOf = (limiter: string, key: string) =>
+      denied.find((one: TopKey) => one.limiter === limiter && one.key.text === key);
+    expect(policyOf(login, 'dan')).toMatchObject({ owner: login, policy: 'perHour', count: 1 });
+    expect(policyOf(both, 'fay')).toMatchObject({ owner: login, policy: 'perHour', count: 1 });
+    await events.end();
+  });
 
   test('a watched key is sent again when it changes', async () => {
     const watched = await stream(page, 'key', { limiter: api, key: 'bob' });

@@ -49,6 +49,7 @@ export class Live {
   readonly source: Source = (send) => {
     clearTimeout(this.#lingers);
     if (this.#stops.length === 0) this.#start();
+    else void this.#readFleet();
     const page = new Page(send);
     this.#pages.add(page);
     page.send('about', this.#about);

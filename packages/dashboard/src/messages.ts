@@ -113,6 +113,8 @@ export interface TopKey {
   readonly limiter: string;
   /** The limiter of the key. For a combination, a member. */
   readonly owner: string;
+  /** The policy that denied it, by its name in `owner`: the latest, where it was denied most. Absent for a single policy. */
+  readonly policy?: string;
   readonly key: ShownKey;
   /** Denied calls, at most `error` too many. */
   readonly count: number;

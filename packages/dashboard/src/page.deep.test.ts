@@ -10,6 +10,7 @@ import {
   RateLimiter,
   redisStore,
   type Store,
+  slidingLog,
   slidingWindow,
   tokenBucket,
 } from '@sluice/core';
@@ -19,6 +20,7 @@ import { startBrowser } from '../../../tests/support/browser.js';
 import { eventually } from '../../../tests/support/eventually.js';
 import { startRedis } from '../../../tests/support/redis/redis-server.js';
 import { type Dashboard, dashboard, nodeHandler } from './index.js';
+import type { Finding } from './messages.js';
 
 // The page in a real browser.
 
@@ -58,8 +60,12 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-async function serve(store: Store, write = false): Promise<void> {
-  live = dashboard(store, { authorize: () => isSignedIn, write });
+async function serve(store: Store, write = false, findings?: readonly Finding[]): Promise<void> {
+  live = dashboard(store, {
+    authorize: () => isSignedIn,
+    write,
+    ...(findings !== undefined && { findings: async () => findings }),
+  });
   server = createServer(nodeHandler(live)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -120,7 +126,6 @@ test('a denial appears within two seconds, also in the plot of its limiter', asy
   const page = await open();
   // Up to three attempts: other work on the machine can delay one.
   for (let attempt = 1; ; attempt += 1) {
-    // More calls are allowed than denied: the line of equal numbers would cover the other one.
     for (const other of ['bob', 'eve']) await limiter.consume(`${other}-${attempt}`);
     await limiter.consume(`ann-${attempt}`);
     await limiter.consume(`ann-${attempt}`);
@@ -307,29 +312,247 @@ test('a read-only page has no buttons that change a key', async () => {
   expect(await page.getByRole('button', { name: /…$/ }).count()).toBe(0);
 });
 
-test.each(['light', 'dark'] as const)('axe finds no serious problem in the %s theme', async (colorScheme) => {
+/** What doctor advises. */
+const FINDINGS: readonly Finding[] = [
+  {
+    level: 'warning',
+    what: 'maxmemory-policy is allkeys-lru',
+    why: 'Redis may drop counts.',
+    fix: 'CONFIG SET maxmemory-policy noeviction, and the same in redis.conf.',
+  },
+];
+
+/** A page with all its parts: limits, keys that were denied, findings, and a key with a dialog. */
+async function wholePage(options: BrowserContextOptions) {
   const store = memoryStore({ usage: { keys: 'plain' } });
-  await serve(store, true);
-  const limiter = limiterOf(store, once1h);
+  await serve(store, true, FINDINGS);
+  const policies = { perHour: once1h, perDay: fixedWindow({ limit: 99, window: '1d' }) };
+  const login = new RateLimiter({ name: 'countLimit:LoginController.login', policies, store });
+  limiters.push(login);
   const holders = limiterOf(store, concurrency({ limit: 2, lease: '30s' }), 'holders');
-  await limiter.consume('ann');
-  const held = await holders.acquire('ann');
-  const page = await open({ colorScheme, reducedMotion: 'reduce' });
-  await limiter.consume('ann');
-  await page.locator('#denials tr').waitFor();
-  await page.locator('#top tr').waitFor();
+  const held = await holders.acquire('2001:db8::1');
+  // Denied before, for the counts that the page has at once; and once more, for the list of what is denied now.
+  for (let i = 0; i < 2; i += 1) await login.consume('someone.with.a.long.name@example.com');
+  const page = await open(options);
+  await login.consume('someone.with.a.long.name@example.com');
+  for (const list of ['#denials', '#top']) await page.locator(`${list} tr`).waitFor();
+  await page.locator('.findings li').waitFor();
+  return { page, login, end: () => holders.release(held) };
+}
+
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 800 };
+
+test.each([
+  ['light', DESK],
+  ['dark', DESK],
+  ['light', PHONE],
+  ['dark', PHONE],
+] as const)('axe finds nothing in the %s theme in a window of %j', async (colorScheme, viewport) => {
+  const { page, login, end } = await wholePage({ colorScheme, viewport, reducedMotion: 'reduce' });
   await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
-  const serious = () =>
+  const found = () =>
     page.evaluate<string[]>(
-      "axe.run().then(({ violations }) => violations.filter(({ impact }) => /serious|critical/.test(impact)).map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))",
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))",
     );
-  for (const name of ['login', 'holders']) {
-    await show(page, 'ann', name);
-    expect(await serious()).toEqual([]);
+  for (const [key, name] of [
+    ['2001:db8::1', 'holders'],
+    ['someone.with.a.long.name@example.com', login.name],
+  ] as const) {
+    await show(page, key, name);
+    expect(await found()).toEqual([]);
   }
   await page.getByRole('button', { name: 'Override…' }).click();
-  expect(await serious()).toEqual([]);
+  expect(await found()).toEqual([]);
+  await end();
+});
+
+test('the page has one landmark of each kind, and its navigation leads to each part', async () => {
+  const { page, end } = await wholePage({ viewport: DESK });
+  for (const role of ['banner', 'main', 'contentinfo', 'navigation'] as const)
+    expect([role, await page.getByRole(role).count()]).toEqual([role, 1]);
+  const targets = await page.evaluate<(string | null)[]>(
+    "[...document.querySelectorAll('nav a')].map(({ hash }) => document.querySelector(hash)?.textContent ?? null)",
+  );
+  expect(targets).toEqual([
+    'Limits',
+    'One key',
+    'Denied just now by all processes',
+    'Denied most in 15 minutes',
+    'What doctor found',
+  ]);
+  await end();
+});
+
+test('the most denied keys have the policy that denied them', async () => {
+  const { page, end } = await wholePage({ viewport: DESK });
+  const cells = await page.locator('#top tr').first().locator('td').allTextContents();
+  expect(cells).toEqual([
+    'countLimit:LoginController.login',
+    'perHour 1 per 1 h',
+    'someone.with.a.long.name@example.com',
+    expect.stringMatching(/^[12]$/),
+  ]);
+  await end();
+});
+
+test('the advice of findings has the font of the text, and only its command is set as code', async () => {
+  const { page, end } = await wholePage({ viewport: DESK });
+  const fontOf = (selector: string) =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).fontFamily`);
+  expect(await fontOf('.findings .fix')).toBe(await fontOf('body'));
+  expect(await fontOf('.findings .fix code')).toContain('monospace');
+  expect(await page.locator('.findings code').allTextContents()).toEqual([
+    'CONFIG SET maxmemory-policy noeviction',
+  ]);
+  await end();
+});
+
+/** How many lines each part of names has, and whether a name has several. */
+const namesOf = `() => {
+  const lines = (element) => new Set([...element.getClientRects()].map(({ top }) => Math.round(top))).size;
+  const parts = [...document.querySelectorAll('.whole')].map(lines);
+  return { most: Math.max(...parts), wraps: [...document.querySelectorAll('h3, .name')].some((name) => {
+    const range = document.createRange();
+    range.selectNodeContents(name);
+    return lines(range) > 1;
+  }) };
+}`;
+
+test.each([DESK, PHONE])(
+  'names wrap after dots and colons, and within no word, in a window of %j',
+  async (viewport) => {
+    const store = memoryStore({ usage: { keys: 'plain' } });
+    await serve(store, true);
+    const name = 'countLimit:VerificationCodes.sendByPhone.perCaller:v2';
+    const limiter = limiterOf(store, once1h, name);
+    await limiter.consume('2001:db8:1234:5678::1');
+    const page = await open({ viewport });
+    await limiter.consume('2001:db8:1234:5678::1');
+    await page.locator('#denials tr').waitFor();
+    await show(page, '2001:db8:1234:5678::1', name);
+    expect(await page.evaluate(`(${namesOf})()`)).toEqual({ most: 1, wraps: true });
+    expect(await page.locator('.card h3').textContent()).toBe(name);
+  },
+);
+
+test('each bar has a label with its value', async () => {
+  const store = memoryStore();
+  await serve(store);
+  await limiterOf(store, slidingLog({ limit: 5, window: '1h' }), 'log').consume('ann', { cost: 2 });
+  await limiterOf(store, fixedWindow({ limit: 10, window: '1h' }), 'window').consume('ann', { cost: 3 });
+  await limiterOf(store, tokenBucket({ capacity: 10, refill: 1, every: '1h' }), 'bucket').consume('ann');
+  const holders = limiterOf(store, concurrency({ limit: 2, lease: '30s' }), 'holders');
+  const held = await holders.acquire('ann');
+  const page = await open();
+  const labels: string[][] = [];
+  for (const name of ['log', 'window', 'bucket']) {
+    await show(page, 'ann', name);
+    await page.locator('h3.name', { hasText: name }).waitFor();
+    labels.push(await page.locator('#watched .bar-label').allTextContents());
+  }
+  expect(labels).toEqual([
+    ['Used: 2 of 5', 'Calls in 1 h: 1'],
+    ['Used: 3 of 10', expect.stringMatching(/^Window: \d+ min( \d+ s)? left$/)],
+    [expect.stringMatching(/^There: 9(\.\d)? of 10$/)],
+  ]);
+  await show(page, 'ann', 'holders');
+  await page.getByRole('meter', { name: /1 held, called .* ago, lease ends in/ }).waitFor();
   await holders.release(held);
+});
+
+/** The left and right edges of what stands in the dialog. */
+const edges = `() => {
+  const of = (selector) => [...document.querySelectorAll('dialog ' + selector)].map((element) => element.getBoundingClientRect());
+  const [submit, cancel] = of('.buttons button');
+  return {
+    labels: of('.fields span').map(({ left }) => left),
+    left: [...of(':is(input, select)'), submit].map(({ left }) => left),
+    right: of(':is(input, select)').map(({ right }) => right),
+    tops: [submit.top, cancel.top],
+    overflow: document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth,
+  };
+}`;
+
+test.each([DESK, PHONE])(
+  'the fields and buttons of the dialog line up in a window of %j',
+  async (viewport) => {
+    const { page, login, end } = await wholePage({ viewport });
+    await show(page, 'ann', login.name);
+    await page.getByRole('button', { name: 'Override…' }).click();
+    const { overflow, ...aligned } = await page.evaluate<Record<string, number[]>>(`(${edges})()`);
+    expect(aligned.left!.length).toBe(4); // the policy, its limit, the time, and a button
+    for (const places of Object.values(aligned)) expect(new Set(places.map(Math.round)).size).toBe(1);
+    expect(overflow).toBe(0);
+    await end();
+  },
+);
+
+/** The cells of a list: each with its heading, and whether its text is in the window and in the list. */
+const cellsOf = `(list) => [...document.querySelectorAll(list + ' tr:first-child td')].map((cell) => {
+  const box = cell.firstElementChild.getBoundingClientRect();
+  const { left, right } = cell.closest('.scroll').getBoundingClientRect();
+  return [
+    getComputedStyle(cell, '::before').content.slice(1, -1),
+    box.width > 0 && box.left >= left && box.right <= Math.min(right, innerWidth) &&
+      cell.firstElementChild.scrollWidth <= Math.ceil(box.width),
+  ];
+})`;
+
+test.each([360, 390])('on a phone of %d pixels every column of every list is seen', async (width) => {
+  const { page, end } = await wholePage({ viewport: { width, height: 844 } });
+  const cells = (list: string) => page.evaluate(`(${cellsOf})('${list}')`);
+  const seen = (...headings: string[]) => headings.map((heading) => [heading, true]);
+  expect(await cells('#denials')).toEqual(seen('Last', 'Limit', 'Key', 'Calls', 'Passes'));
+  expect(await cells('#top')).toEqual(seen('Limit', 'Policy', 'Key', 'Denied calls'));
+  expect(
+    await page.evaluate(
+      "[...document.querySelectorAll('.scroll')].map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)",
+    ),
+  ).toEqual([0, 0]);
+  await end();
+});
+
+/** Whether the upper half of the plot has a colour: where no call was counted, both lines are at the bottom. */
+const colours = `() => {
+  const canvas = document.querySelector('[data-limiter=login] canvas');
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(0, 0, width, Math.floor(height / 2));
+  let [green, red] = [false, false];
+  for (let at = 0; at < data.length; at += 4) {
+    const [r, g, b, alpha] = data.subarray(at, at + 4);
+    if (alpha < 100) continue;
+    green ||= g > r + 20 && g > b + 20;
+    red ||= r > g + 20 && r > b + 20;
+  }
+  return green && red;
+}`;
+
+test.each(['light', 'dark'] as const)(
+  'as many denied calls as allowed ones show both lines of the plot in the %s theme',
+  async (colorScheme) => {
+    const store = memoryStore();
+    await serve(store);
+    const limiter = limiterOf(store, once1h);
+    await limiter.consume('ann');
+    const page = await open({ colorScheme });
+    await page.locator('[data-limiter=login] canvas').waitFor();
+    let calls = 0;
+    await eventually(async () => {
+      calls += 1;
+      // In one turn, and so in one second.
+      await Promise.all([limiter.consume('ann'), limiter.consume(`bob-${calls}`)]);
+      return page.evaluate<boolean>(`(${colours})()`);
+    }, 500);
+  },
+);
+
+test('a limit is listed before its first call', async () => {
+  const store = memoryStore();
+  await serve(store);
+  limiterOf(store, once1h);
+  const page = await open();
+  await page.locator('[data-limiter=login]', { hasText: '1 per 1 h' }).waitFor();
 });
 
 test.each([360, 800, 1400])('at a width of %d pixels the page does not scroll sideways', async (width) => {

@@ -40,9 +40,9 @@ function slotsOf({ decisions: { allowed, denied }, span }: LimiterUsageReport): 
 
 function topKeys(reports: readonly LimiterUsageReport[], limiters: readonly LimiterInfo[]): TopKey[] {
   const all = reports.flatMap(({ limiter, denied }) =>
-    denied.map(({ key, scope, count, error }) => {
+    denied.map(({ key, scope, policy, count, error }) => {
       const { name, owner = name } = ownerOfCounted(limiters, limiter, scope);
-      return { limiter, owner, key: shownKey(key), count, error };
+      return { limiter, owner, ...(policy !== undefined && { policy }), key: shownKey(key), count, error };
     }),
   );
   return all.sort((a, b) => b.count - a.count).slice(0, MOST);

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Change, KeyState, LimiterInfo } from '../../src/messages.ts';
+import { Name } from './name.tsx';
 import { post } from './stream.ts';
 
 /** The key that is drawn. */
@@ -82,13 +83,16 @@ export function Actions({ chosen, limiter, state }: Props) {
         >
           <p id="question">{WORDS[action][1]}</p>
           <p class="name">
-            {chosen.limiter}: <bdi>{chosen.key}</bdi>
+            <Name text={chosen.limiter} />:{' '}
+            <bdi>
+              <Name text={chosen.key} />
+            </bdi>
           </p>
           {action === 'override' && (
             <div class="fields">
               {Object.keys(limiter.policies).length > 1 && (
                 <label>
-                  policy{' '}
+                  <span>policy</span>
                   <select value={policy} onChange={(event) => setPolicy(event.currentTarget.value)}>
                     {Object.keys(limiter.policies).map((name) => (
                       <option key={name}>{name}</option>
@@ -98,12 +102,12 @@ export function Actions({ chosen, limiter, state }: Props) {
               )}
               {numbers.map(([name, value]) => (
                 <label key={`${policy} ${name}`}>
-                  {name}{' '}
+                  <span>{name}</span>
                   <input name={name} type="number" min="0" step="any" required defaultValue={String(value)} />
                 </label>
               ))}
               <label>
-                for{' '}
+                <span>for</span>
                 <input
                   name="expiresIn"
                   required

@@ -38,10 +38,15 @@ export function App() {
             onChoose={setChosen}
           />
           <Denials denials={live.denials} reports={live.reports} onChoose={choose} />
-          <TopKeys usage={live.usage} onChoose={choose} />
+          <TopKeys usage={live.usage} limiters={live.limiters} onChoose={choose} />
           {live.findings !== null && <Findings findings={live.findings} />}
         </div>
       </main>
+      <footer>
+        <a href="https://github.com/sluice-limits/sluice/blob/main/docs/dashboard.md">
+          What this page can know
+        </a>
+      </footer>
     </>
   );
 }

@@ -1,5 +1,7 @@
 import type { Denial, ShownKey } from '../../src/messages.ts';
 import type { Reports } from '../../src/reports.ts';
+import { Name } from './name.tsx';
+import { type Column, Table } from './table.tsx';
 import { keyOf } from './use-live.ts';
 import { clockTime, number } from './words.ts';
 
@@ -9,9 +11,27 @@ interface Props {
   readonly onChoose: (limiter: string, key: string) => void;
 }
 
+const COLUMNS: readonly Column[] = [
+  ['Last', 'time'],
+  ['Limit'],
+  ['Key'],
+  ['Calls', 'time'],
+  ['Passes', 'time'],
+];
+
 /** Keys that any process denies, the latest first. */
 export function Denials({ denials, reports: { omitted, problem }, onChoose }: Props) {
   const [latest] = denials;
+  const rows = denials.map((denial) => ({
+    key: keyOf(denial),
+    cells: [
+      clockTime(denial.at),
+      <Limit denial={denial} />,
+      <Key limiter={denial.owner} shown={denial.key} onChoose={onChoose} />,
+      number(denial.count),
+      denial.retryAfter === null ? 'never' : clockTime(denial.at + denial.retryAfter),
+    ],
+  }));
   return (
     <section aria-labelledby="denials-heading">
       <h2 id="denials-heading">
@@ -20,39 +40,7 @@ export function Denials({ denials, reports: { omitted, problem }, onChoose }: Pr
       {denials.length === 0 ? (
         <p class="none">None since this page is open.</p>
       ) : (
-        <section class="scroll" tabindex={0} aria-labelledby="denials-heading">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Last</th>
-                <th scope="col">Limit</th>
-                <th scope="col">Key</th>
-                <th scope="col">Calls</th>
-                <th scope="col">Passes</th>
-              </tr>
-            </thead>
-            <tbody id="denials">
-              {denials.map((denial) => (
-                <tr key={keyOf(denial)}>
-                  <td class="time">{clockTime(denial.at)}</td>
-                  <td>
-                    {denial.limiter}
-                    {denial.policy !== denial.limiter && <small> {denial.policy}</small>}
-                    {denial.shadow && <small> dry run</small>}
-                    <small> {denial.process}</small>
-                  </td>
-                  <td class="wide">
-                    <Key limiter={denial.owner} shown={denial.key} onChoose={onChoose} />
-                  </td>
-                  <td class="time">{number(denial.count)}</td>
-                  <td class="time">
-                    {denial.retryAfter === null ? 'never' : clockTime(denial.at + denial.retryAfter)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table labelledBy="denials-heading" id="denials" columns={COLUMNS} rows={rows} />
       )}
       {omitted > 0 && (
         <p class="none">And {number(omitted)} more denied calls, of keys that are not listed.</p>
@@ -62,6 +50,25 @@ export function Denials({ denials, reports: { omitted, problem }, onChoose }: Pr
         {latest !== undefined && `${latest.limiter} denied a call.`}
       </p>
     </section>
+  );
+}
+
+function Limit({ denial: { limiter, policy, shadow, process } }: { readonly denial: Denial }) {
+  return (
+    <>
+      <Name text={limiter} />
+      {policy !== limiter && (
+        <small>
+          {' '}
+          <Name text={policy} />
+        </small>
+      )}
+      {shadow && <small> dry run</small>}
+      <small>
+        {' '}
+        <Name text={process} />
+      </small>
+    </>
   );
 }
 
@@ -75,10 +82,15 @@ export function Key({
   readonly shown: ShownKey;
   readonly onChoose: (limiter: string, key: string) => void;
 }) {
-  if (!known) return <bdi title="Only a digest is known. Type the key to see it.">{text}</bdi>;
+  const name = (
+    <bdi>
+      <Name text={text} />
+    </bdi>
+  );
+  if (!known) return <span title="Only a digest is known. Type the key to see it.">{name}</span>;
   return (
     <button type="button" class="key" title="Show this key" onClick={() => onChoose(limiter, text)}>
-      <bdi>{text}</bdi>
+      {name}
     </button>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { PolicyState } from '../../src/messages.ts';
 import { duration, levelAt, number } from './words.ts';
 
@@ -37,31 +38,51 @@ function Bucket({
 }) {
   const level = Math.max(0, levelAt(view, now));
   const share = view.capacity === 0 ? 0 : (leaky ? view.capacity - level : level) / view.capacity;
+  const shown = leaky ? view.capacity - level : level;
   const height = 110 * Math.min(1, share);
   return (
-    <svg class="bucket" viewBox="0 0 130 130" aria-hidden="true">
-      <rect class="water" x="12" y={114 - height} width="106" height={height} />
-      <path class="wall" d="M10,2V116H120V2" />
-      {leaky && share > 0 && <path class="drop" d="M65,118l4,6a4.5,4.5 0 1,1 -8,0z" />}
-      <text x="65" y="66" text-anchor="middle">
-        {number(leaky ? view.capacity - level : level)}
-      </text>
-    </svg>
+    <>
+      <svg class="bucket" viewBox="0 0 130 130" aria-hidden="true">
+        <rect class="water" x="12" y={114 - height} width="106" height={height} />
+        <path class="wall" d="M10,2V116H120V2" />
+        {leaky && share > 0 && <path class="drop" d="M65,118l4,6a4.5,4.5 0 1,1 -8,0z" />}
+        <text x="65" y="66" text-anchor="middle">
+          {number(shown)}
+        </text>
+      </svg>
+      <p class="bar-label">
+        {leaky ? 'In the bucket' : 'There'}: {number(shown)} of {number(view.capacity)}
+      </p>
+    </>
   );
 }
 
-/** Two rows: the used share of the limit, and the window with the present moment. */
+/** A bar below its label, which has the value. */
+function Bar({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    <div class="bar">
+      <p class="bar-label">{label}</p>
+      <svg class="strip" viewBox={`0 0 ${WIDTH} 30`} aria-hidden="true">
+        {children}
+      </svg>
+    </div>
+  );
+}
+
+/** Two bars: the used share of the limit, and the window with the present moment. */
 function Window({ view, now }: { readonly view: View<'window'>; readonly now: number }) {
   const begun = view.end !== undefined && view.start !== undefined && view.end > now;
   const used = begun ? view.used : 0;
   const at = begun ? (now - view.start!) / (view.end! - view.start!) : 0;
   return (
-    <svg class="strip" viewBox={`0 0 ${WIDTH} 60`} aria-hidden="true">
+    <>
       <Share used={used} limit={view.limit} />
-      <rect class="band" x="0" y="32" width={WIDTH} height="22" />
-      {begun && <rect class="past" x="0" y="32" width={WIDTH * Math.min(1, at)} height="22" />}
-      {begun && <line class="now" x1={WIDTH * at} x2={WIDTH * at} y1="28" y2="58" />}
-    </svg>
+      <Bar label={begun ? `Window: ${duration((view.end! - now) / 1000)} left` : 'Window: not begun'}>
+        <rect class="band" x="0" y="4" width={WIDTH} height="22" />
+        {begun && <rect class="past" x="0" y="4" width={WIDTH * Math.min(1, at)} height="22" />}
+        {begun && <line class="now" x1={WIDTH * at} x2={WIDTH * at} y1="0" y2="30" />}
+      </Bar>
+    </>
   );
 }
 
@@ -74,24 +95,26 @@ function Log({ view, now }: { readonly view: View<'log'>; readonly now: number }
   const most = Math.max(1, ...inside.map(({ permits }) => permits));
   const wide = view.slot > 0 ? Math.max(2, (WIDTH * view.slot) / length - 1) : 2;
   return (
-    <svg class="strip" viewBox={`0 0 ${WIDTH} 60`} aria-hidden="true">
+    <>
       <Share used={used} limit={view.limit} />
-      <rect class="band" x="0" y="32" width={WIDTH} height="22" />
-      {inside.map(({ at, permits }) => {
-        const height = 4 + (16 * permits) / most;
-        return <rect key={at} class="mark" x={x(at) - wide} y={53 - height} width={wide} height={height} />;
-      })}
-    </svg>
+      <Bar label={`Calls in ${duration(length / 1000)}: ${inside.length}`}>
+        <rect class="band" x="0" y="4" width={WIDTH} height="22" />
+        {inside.map(({ at, permits }) => {
+          const height = 4 + (16 * permits) / most;
+          return <rect key={at} class="mark" x={x(at) - wide} y={25 - height} width={wide} height={height} />;
+        })}
+      </Bar>
+    </>
   );
 }
 
 function Share({ used, limit }: { readonly used: number; readonly limit: number }) {
   const share = limit === 0 ? 1 : Math.min(1, used / limit);
   return (
-    <>
-      <rect class="band" x="0" y="4" width={WIDTH} height="16" rx="3" />
-      <rect class={share >= 1 ? 'full' : 'water'} x="0" y="4" width={WIDTH * share} height="16" rx="3" />
-    </>
+    <Bar label={`Used: ${number(used)} of ${number(limit)}`}>
+      <rect class="band" x="0" y="4" width={WIDTH} height="22" rx="3" />
+      <rect class={share >= 1 ? 'full' : 'water'} x="0" y="4" width={WIDTH * share} height="22" rx="3" />
+    </Bar>
   );
 }
 
@@ -106,11 +129,13 @@ function Holders({ view, now }: { readonly view: View<'holders'>; readonly now: 
       <ol aria-label="Holders">
         {shown.map(({ since, until, permits }) => (
           <li key={since}>
-            <meter min={0} max={longest} value={until - now} aria-label="Lease" />
-            <span>
-              {number(permits)} held, called {duration(Math.max(0, now - since) / 1000)} ago, lease ends in{' '}
-              {duration((until - now) / 1000)}
-            </span>
+            <label>
+              <meter min={0} max={longest} value={until - now} />
+              <span>
+                {number(permits)} held, called {duration(Math.max(0, now - since) / 1000)} ago, lease ends in{' '}
+                {duration((until - now) / 1000)}
+              </span>
+            </label>
           </li>
         ))}
       </ol>

@@ -1,4 +1,5 @@
 import type { Finding } from '../../src/messages.ts';
+import { commandsIn } from './commands.ts';
 
 const LEVELS = ['error', 'warning', 'note'];
 const byLevel = (a: Finding, b: Finding) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level);
@@ -17,7 +18,13 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
               {node !== undefined && ` (${node})`}
             </p>
             {why !== '' && <p class="none">{why}</p>}
-            {fix !== '' && <pre>{fix}</pre>}
+            {fix !== '' && (
+              <p class="fix">
+                {commandsIn(fix).map(({ text, isCommand }) =>
+                  isCommand ? <code key={text}>{text}</code> : text,
+                )}
+              </p>
+            )}
           </li>
         ))}
       </ul>

@@ -11,7 +11,7 @@ const CONNECTION = {
 
 const NAMES: Readonly<Record<string, string>> = { redis: 'Redis' };
 
-export function Header({ live: { connection, about, health } }: { readonly live: Live }) {
+export function Header({ live: { connection, about, health, findings } }: { readonly live: Live }) {
   const out = health?.out ?? [];
   const isWell = connection === 'live' && out.length === 0;
   return (
@@ -22,6 +22,13 @@ export function Header({ live: { connection, about, health } }: { readonly live:
         <span id="connection">{CONNECTION[connection]}</span>{' '}
         {about !== undefined && <Store {...about} roundTrip={health?.roundTrip ?? null} />}
       </p>
+      <nav aria-label="Parts of the page">
+        <a href="#limits-heading">Limits</a>
+        <a href="#key-heading">One key</a>
+        <a href="#denials-heading">Denied just now</a>
+        <a href="#top-heading">Denied most</a>
+        {findings !== null && <a href="#findings-heading">Findings</a>}
+      </nav>
       <div role="status">
         {out.map(({ node, since, error }) => (
           <p class="outage" key={node}>

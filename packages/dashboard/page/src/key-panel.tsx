@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { KeyState, LimiterInfo } from '../../src/messages.ts';
 import { Actions, type Chosen } from './actions.tsx';
 import { Drawing } from './drawing.tsx';
+import { Name } from './name.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
 import { clockTime, stateInWords, stepOf } from './words.ts';
@@ -105,7 +106,10 @@ function Watched({
   return (
     <div id="watched">
       <h3 class="name">
-        {chosen.limiter}: <bdi>{chosen.key}</bdi>
+        <Name text={chosen.limiter} />:{' '}
+        <bdi>
+          <Name text={chosen.key} />
+        </bdi>
       </h3>
       {problem !== '' && (
         <p role="alert" class="outage">

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { LimiterInfo } from '../../src/messages.ts';
+import { Name } from './name.tsx';
 import { Plot } from './plot.tsx';
 import { figures, seriesOf } from './series.ts';
 import type { Live } from './use-live.ts';
@@ -96,7 +97,9 @@ function Limiter({
   const [allowed, denied] = figures(series).map((rate) => (rate === undefined ? '–' : number(rate)));
   return (
     <li class="card" data-limiter={name}>
-      <h3>{name}</h3>
+      <h3>
+        <Name text={name} />
+      </h3>
       <p class="policy">
         {Object.entries(policyTexts).map(([policy, text]) => (
           <span key={policy}>

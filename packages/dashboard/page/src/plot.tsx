@@ -54,6 +54,7 @@ function optionsFor(box: HTMLElement): UPlot.Options {
     grid: { stroke: colour('--line'), width: 1 },
     ticks: { show: false },
   };
+  const series = { points: { show: false } };
   const font = `11px ${getComputedStyle(box).fontFamily}`;
   return {
     width: box.clientWidth || 300,
@@ -68,8 +69,9 @@ function optionsFor(box: HTMLElement): UPlot.Options {
     ],
     series: [
       {},
-      { stroke: colour('--good'), fill: colour('--good-bg'), width: 1.5, points: { show: false } },
-      { stroke: colour('--bad'), width: 1.5, dash: [5, 3], points: { show: false } },
+      // A broad line below dashes: of equal numbers both are seen.
+      { ...series, stroke: colour('--good'), fill: colour('--good-bg'), width: 4 },
+      { ...series, stroke: colour('--bad'), width: 1.5, dash: [6, 6], cap: 'butt' },
     ],
   };
 }
