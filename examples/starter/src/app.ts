@@ -1,6 +1,6 @@
 import { type Duration, fixedWindow, isKeyResolutionError, type Store } from '@sluice/core';
 import { type Dashboard, nodeHandler } from '@sluice/dashboard';
-import { configureSluice } from '@sluice/decorators';
+import { configureSluice, prepareLimits } from '@sluice/decorators';
 import { rateLimit, rateLimitErrors, requestContext } from '@sluice/express';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { LimiterController } from './limiter-controller.js';
@@ -16,6 +16,8 @@ export function createApp(store: Store, live: Dashboard, deadline: Duration = '1
   configureSluice({ store, deadline });
   const limiter = new LimiterController(store, deadline);
   const sms = new SmsController();
+  // The live page lists their limits before their first calls.
+  for (const controller of [limiter, sms]) prepareLimits(controller);
 
   const app = express();
   app.get('/', page);

@@ -17,7 +17,15 @@ async function send(card, times) {
   } catch {
     statuses.push('no answer');
   }
-  countDown(card.querySelector('output'), statuses.join(', '), retryAfter ? Number(retryAfter) : 0);
+  countDown(card.querySelector('output'), inWords(statuses), retryAfter ? Number(retryAfter) : 0);
+}
+
+// 200, 200, 429; of many: 2 × 200, 18 × 429.
+function inWords(statuses) {
+  if (statuses.length <= 6) return statuses.join(', ');
+  const counts = new Map();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].sort().map(([status, count]) => count + ' × ' + status).join(', ');
 }
 
 function countDown(output, said, seconds) {
@@ -34,6 +42,9 @@ function countDown(output, said, seconds) {
 for (const button of document.querySelectorAll('.controls button')) {
   button.onclick = () => send(button.closest('.card'), Number(button.dataset.times));
 }
+document.getElementById('flood').onclick = ({ target }) => {
+  for (const card of document.querySelectorAll('.card')) send(card, Number(target.dataset.times));
+};
 for (const button of document.querySelectorAll('.copy')) {
   button.onclick = async () => {
     const code = button.closest('details').querySelector('code');

@@ -19,9 +19,19 @@ h2 { margin: 0 0 .75rem; font-size: 1.15rem; }
 .by, .state { color: var(--quiet); font-size: .9rem; font-weight: 400; }
 a { color: var(--accent); }
 header p { margin: .25rem 0; }
-iframe { width: 100%; height: min(60rem, 85vh); border: 1px solid var(--line); border-radius: .6rem; }
-main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
-@media (min-width: 60rem) { main { grid-template-columns: minmax(0, 9fr) minmax(0, 10fr); } }
+iframe { display: block; flex: 1; width: 100%; border: 1px solid var(--line); border-radius: .6rem; }
+/* The limits stay in sight while the buttons scroll: in a strip at the bottom, or beside them. */
+.live { position: sticky; bottom: 0; display: flex; flex-direction: column; height: 42vh; margin: 1.5rem -1.25rem 0; padding: .5rem; background: var(--paper); border-top: 1px solid var(--line); }
+.live h2 { margin: 0 0 .25rem; font-size: .9rem; }
+@media (min-width: 60rem) {
+  body { display: grid; gap: 0 1.5rem; grid-template: auto 1fr / minmax(0, 9fr) minmax(0, 10fr); max-width: 110rem; margin: 0 auto; padding: 0 1.25rem; }
+  header, main > section { margin: 0; padding: 1.25rem 0; }
+  header { padding-bottom: 0; }
+  main { display: contents; }
+  main > .live { top: 0; grid-area: 1 / 2 / span 2; height: 100vh; margin: 0; padding: 1rem 0; border: 0; }
+  .live h2 { font-size: 1.15rem; }
+}
+.all { display: flex; align-items: baseline; gap: 1rem; }
 code, pre, input { font: .9rem/1.4 ui-monospace, Menlo, Consolas, monospace; }
 .cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); align-items: start; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; padding: .9rem 1rem; }

@@ -66,6 +66,55 @@ test('the buttons send requests, and the denials appear on the live page', async
   await denied(page).getByRole('button', { name: 'test' }).waitFor();
 });
 
+test('all limits are on the live page before the first request', async () => {
+  const page = await open();
+  await limits(page).locator('[data-limiter]').nth(5).waitFor();
+  const names = await limits(page).locator('[data-limiter] h3').allTextContents();
+  expect(names.sort()).toEqual([
+    'LimiterController.rate2',
+    'countLimit:LimiterController.count',
+    'countLimit:SmsController.sendByCount',
+    'hello',
+    'rateLimit:LimiterController.rate',
+    'rateLimit:SmsController.sendByRate',
+  ]);
+});
+
+test('Flood shows denials of every limit on the live page within two seconds', async () => {
+  const page = await open();
+  // Up to three attempts: other work on the machine can delay one.
+  for (let attempt = 1; ; attempt += 1) {
+    await page.getByRole('button', { name: 'Flood' }).click();
+    const appeared = denied(page)
+      .nth(routes.length - 1)
+      .waitFor({ timeout: 2_000 })
+      .then(
+        () => true,
+        () => false,
+      );
+    if ((await appeared) || attempt === 3) break;
+  }
+  expect(await denied(page).count()).toBe(routes.length);
+  await card(page, '/hello').getByText('5 × 200, 15 × 429; passes again').waitFor();
+});
+
+test.each([
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+])('the live page stays in sight beside the buttons in a window of %j', async (viewport) => {
+  const page = await open({ viewport });
+  for (const share of [0, 0.5, 1]) {
+    await page.evaluate(`scrollTo(0, ${share} * document.documentElement.scrollHeight)`);
+    const { y, height } = (await page.locator('iframe').boundingBox())!;
+    const seen = Math.min(y + height, viewport.height) - Math.max(y, 0);
+    expect([share, seen > 250]).toEqual([share, true]);
+  }
+  // The strip covers the last button only until the page is scrolled to its end.
+  const last = (await page.locator('summary').last().boundingBox())!;
+  const { y } = (await page.locator('.live').boundingBox())!;
+  if (viewport.width < 960) expect(last.y + last.height).toBeLessThanOrEqual(y);
+});
+
 test('each burst ends with a denial', async () => {
   const page = await open();
   for (const { path, burst } of routes) {
@@ -92,6 +141,7 @@ test('denials of other clients appear, and a key is sent as typed', async () => 
 test('all controls work by keyboard', async () => {
   const page = await open();
   await page.keyboard.press('Tab'); // the link
+  await page.keyboard.press('Tab'); // Flood
   await page.keyboard.press('Tab'); // the key
   await page.keyboard.type('typed');
   await page.keyboard.press('Tab'); // Send 1

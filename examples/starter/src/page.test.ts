@@ -53,6 +53,10 @@ test('the script of the page is valid JavaScript', async () => {
   expect(() => new Function(script!)).not.toThrow();
 });
 
+test('one button floods every route', async () => {
+  expect(await (await fetch(url)).text()).toMatch(/<button [^>]*id="flood"[^>]*>Flood<\/button>/);
+});
+
 test('the live page is beside it', async () => {
   const html = await (await fetch(url)).text();
   expect(html).toContain('<iframe src="limits/"');

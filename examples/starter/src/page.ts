@@ -4,6 +4,9 @@ import { script } from './page-script.js';
 import { style } from './page-style.js';
 import { curlLine, type DemoRoute, routes } from './routes.js';
 
+/** Requests to each route when all are flooded: more than any limit lets pass. */
+const FLOOD = 20;
+
 /** Where the live page is. */
 export const LIVE_PAGE = '/limits';
 
@@ -42,12 +45,15 @@ const document = (origin: string): string => `<!doctype html>
 </header>
 <main>
 <section aria-labelledby="try">
+<div class="all">
 <h2 id="try">What to try</h2>
+<button type="button" id="flood" data-times="${FLOOD}" title="Send ${FLOOD} requests to each route">Flood</button>
+</div>
 <ul class="cards">
 ${routes.map((route, index) => card(origin, route, index)).join('\n')}
 </ul>
 </section>
-<section aria-labelledby="live">
+<section class="live" aria-labelledby="live">
 <h2 id="live">The limits, live</h2>
 <iframe src="${LIVE_PAGE.slice(1)}/" title="The limits, live"></iframe>
 </section>

@@ -35,11 +35,15 @@ export function openStore({ STORE, REDIS_URL }: NodeJS.ProcessEnv) {
   }
 }
 
-/** Logs when the store is lost and when it is back. In between each process counts for itself. */
+/**
+ * Logs when the store is lost and when it is back. In between each process counts for itself. Connects now, so that the live page lists the limits
+ * before the first request.
+ */
 function watched<S extends RedisStore | PostgresStore | SqliteStore>(name: string, store: S): S {
   store.on('degraded', ({ error }) =>
     console.log(`${name} is out, and this process counts for itself: ${error.message}`),
   );
   store.on('recovered', ({ after }) => console.log(`${name} decides again, after ${after} ms`));
+  store.connect().catch((error: Error) => console.log(`${name} does not answer yet: ${error.message}`));
   return store;
 }

@@ -49,6 +49,25 @@ async function demo(env: Record<string, string>): Promise<{ url: string; where: 
   }
 }
 
+/** The names of the limits that the live page lists, once there are as many. */
+async function listed(url: string, count: number): Promise<string[]> {
+  const stop = new AbortController();
+  const { body } = await fetch(`${url}/limits/events`, { signal: stop.signal });
+  let text = '';
+  try {
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      for (const [, data] of text.matchAll(/^event: limiters\ndata: (.*)\n\n/gm)) {
+        const names = JSON.parse(data!).map(({ name }: { name: string }) => name);
+        if (names.length >= count) return names;
+      }
+    }
+  } finally {
+    stop.abort();
+  }
+  throw new Error(`the stream ended: ${text}`);
+}
+
 test.each<[string, () => string, RegExp]>([
   ['a file', () => `sqlite:${join(folder, 'limits.db')}`, /^in the file .*limits\.db/],
   ['Postgres', () => postgres.url, /^in Postgres/],
@@ -59,6 +78,7 @@ test.each<[string, () => string, RegExp]>([
     const env = { STORE: address() };
     const both = await Promise.all([demo(env), demo(env)]);
     for (const one of both) expect(one.where).toMatch(where);
+    expect(await listed(both[0]!.url, 6)).toContain('countLimit:SmsController.sendByCount');
     const phone = `${process.pid}${Math.floor(performance.now())}`;
     const answers = await Promise.all(
       both.map(({ url }) => fetch(`${url}/sms/count?phone=${phone}`, { method: 'POST' })),
