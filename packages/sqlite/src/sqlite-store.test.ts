@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import {
   CombinedLimiter,
   concurrency,
@@ -143,6 +144,17 @@ test('a call that is abandoned while the file is busy takes nothing', async () =
   other.exec('COMMIT');
   const patient = limiterOf(sqliteStore(file));
   expect(await patient.peek('ann')).toMatchObject({ remaining: 3 });
+});
+
+test('a file that is busy for a while is no outage: a limiter without a deadline waits for it', async () => {
+  const limiter = limiterOf(sqliteStore(file), { deadline: undefined });
+  await limiter.consume('ann');
+  const other = otherProgram();
+  other.exec('BEGIN IMMEDIATE');
+  const decided = limiter.consume('ann');
+  await setTimeout(200);
+  other.exec('COMMIT');
+  expect(await decided).toMatchObject({ allowed: true, degraded: false, remaining: 1 });
 });
 
 test('a waiting call of another connection is woken by a release', async () => {

@@ -25,7 +25,7 @@ export interface LimiterBaseOptions {
    * need the same tag. Default: keys are spread over all slots.
    */
   readonly hashTag?: string | undefined;
-  /** How long the answer of a remote store may take, without the wait of `acquire`; default 100 ms. */
+  /** How long the answer of a remote store may take, without the wait of `acquire`; default 100 ms, of a file 1 s. */
   readonly deadline?: Duration | undefined;
   /**
    * How to decide while a remote store is out: `'local'`, `'allow'`, `'deny'` or a function that returns one of them; see `FailurePolicy`.
@@ -113,7 +113,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     store,
     keyPrefix = 'sluice',
     hashTag,
-    deadline = 100,
+    deadline = store?.usualDeadline ?? 100,
     denyCache = '1s',
     prefetch = false,
     escalate = false,

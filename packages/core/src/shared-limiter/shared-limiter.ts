@@ -29,7 +29,7 @@ export interface SharedLimiterOptions {
   readonly clientId?: string;
   /** The first part of every storage key; default `'sluice'`. */
   readonly keyPrefix?: string;
-  /** How long the answer of a remote store may take; default 100 ms. */
+  /** How long the answer of a remote store may take; default 100 ms, of a file 1 s. */
   readonly deadline?: Duration;
   /** How much later than its permits are back a waiting call passes; default 0. See `RateLimiterOptions`. */
   readonly margin?: Duration;
@@ -65,7 +65,7 @@ export class SharedLimiter {
       'margin',
       'maxWaiting',
     ]);
-    const { name, store, keyPrefix = 'sluice', deadline = 100, margin = 0, maxWaiting } = options;
+    const { name, store, keyPrefix = 'sluice', margin = 0, maxWaiting } = options;
     checkName('SharedLimiter: name', name);
     checkName('SharedLimiter: keyPrefix', keyPrefix);
     checkStore('SharedLimiter', store);
@@ -78,7 +78,7 @@ export class SharedLimiter {
     checkName('SharedLimiter: clientId', clientId);
     if (options.clientId === undefined) clientIds.set(store, clientId);
     this.name = name;
-    const micros = toMicros('SharedLimiter: deadline', deadline);
+    const micros = toMicros('SharedLimiter: deadline', options.deadline ?? store.usualDeadline ?? 100);
     this.#decider = deciderOf(store as Store & SharedRateFacet, { deadline: micros, denyCache: 0 });
     const decider = this.#decider;
     const observer = observerOf(store, { name, decider, keys: 'none', notifies: false });
