@@ -55,6 +55,18 @@ export function overridingContract(kind: StoreKind): void {
       expect(await limiter.consume('k')).toMatchObject({ allowed: true, remaining: 9 });
     });
 
+    test('a block with keepLonger never ends earlier than the block before', async () => {
+      const limiter = limiterOf();
+      await limiter.block('k', '1h', { keepLonger: true });
+      await limiter.block('k', '10m', { keepLonger: true });
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: HOUR });
+      await limiter.block('k', '2h', { keepLonger: true });
+      expect(await limiter.consume('k')).toMatchObject({ allowed: false, retryAfter: 2 * HOUR });
+      await limiter.unblock('k');
+      expect(await limiter.consume('k')).toMatchObject({ allowed: true });
+      await expect(limiter.block('k', '1h', { keepLonger: 1 as never })).rejects.toThrow(TypeError);
+    });
+
     test('acquire waits for the end of a block, or rejects when its timeout is shorter', async () => {
       const limiter = limiterOf();
       await limiter.block('k', '30m');

@@ -145,7 +145,7 @@ local function change(key_state, part, operation, wait)
   elseif operation == 'reset' then
     reset(key_state)
   else
-    if operation == 'block' then return block(key_state, wait) end
+    if operation == 'block' then return block(key_state, wait, key_state.cost == 0) end
     key_state.changed = true
     if operation ~= 'override' then
       error('SLUICE unknown operation: ' .. operation)

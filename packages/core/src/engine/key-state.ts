@@ -262,8 +262,10 @@ export class KeyState {
     return true;
   }
 
-  block(micros: number): void {
-    this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
+  /** @param keepsLonger a block that ends later stays */
+  block(micros: number, keepsLonger = false): void {
+    const until = micros === 0 ? 0 : this.now + micros;
+    this.#blockedUntil = keepsLonger ? Math.max(this.#blockedUntil, until) : until;
     this.#loosen();
   }
 

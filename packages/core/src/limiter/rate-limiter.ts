@@ -2,13 +2,13 @@ import type { Policy } from '../algorithms/algorithm.js';
 import type { Decider } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
 import type { LimiterKey } from '../keys/key-part.js';
-import { checkInteger, checkOptions } from '../options.js';
+import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
-import { type AcquireOptions, waitOptions } from './call-options.js';
+import { type AcquireOptions, NO_OPTIONS, waitOptions } from './call-options.js';
 import { deciderOf } from './decider-of.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
@@ -99,10 +99,19 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   /**
    * Denies all calls of a key for `duration` from now. Booked calls keep their moments. Calls that wait for a `concurrency` permit are
    * admitted when the block has ended. Another `block` replaces it.
-   * @throws RangeError for an invalid duration; StoreUnavailableError, StoreConfigurationError, LimiterClosedError
+   * @param options `keepLonger`: a block of the key that ends later stays as it is, so that the block can only become longer
+   * @throws RangeError for an invalid duration; TypeError for an invalid option; StoreUnavailableError, StoreConfigurationError,
+   *   LimiterClosedError
    */
-  async block(key: LimiterKey, duration: Duration): Promise<void> {
-    await this.#change('block', toMicros('block: duration', duration), key);
+  async block(
+    key: LimiterKey,
+    duration: Duration,
+    options: { readonly keepLonger?: boolean } = NO_OPTIONS,
+  ): Promise<void> {
+    checkOptions('block', options, ['keepLonger']);
+    checkBoolean('block: keepLonger', options.keepLonger);
+    const cost = options.keepLonger === true ? 0 : 1;
+    await this.#change('block', toMicros('block: duration', duration), key, cost);
   }
 
   /**
@@ -158,8 +167,13 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#ownStore?.close();
   }
 
-  async #change(operation: 'block' | 'override' | 'reset', wait: number, key: LimiterKey): Promise<void> {
-    await this.#admission.change(operation, wait, this.#limits.parts(key, 1));
+  async #change(
+    operation: 'block' | 'override' | 'reset',
+    wait: number,
+    key: LimiterKey,
+    cost = 1,
+  ): Promise<void> {
+    await this.#admission.change(operation, wait, this.#limits.parts(key, cost));
   }
 
   /** @internal For combinations, factories and limits on requests. */
