@@ -8,7 +8,7 @@ import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
-import { type AcquireOptions, NO_OPTIONS, waitOptions } from './call-options.js';
+import { type AcquireOptions, waitOptions } from './call-options.js';
 import { deciderOf } from './decider-of.js';
 import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
 import type { Limits } from './limits.js';
@@ -106,7 +106,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   async block(
     key: LimiterKey,
     duration: Duration,
-    options: { readonly keepLonger?: boolean } = NO_OPTIONS,
+    options: { readonly keepLonger?: boolean } = {},
   ): Promise<void> {
     checkOptions('block', options, ['keepLonger']);
     checkBoolean('block: keepLonger', options.keepLonger);

@@ -1,0 +1,59 @@
+import type { RateLimitReader } from '../reading/reading.js';
+import { anthropicHeaders } from './anthropic.js';
+import { atlassianHeaders } from './atlassian.js';
+import { discordHeaders } from './discord.js';
+import {
+  airtableHeaders,
+  googleHeaders,
+  quickbooksHeaders,
+  salesforceHeaders,
+  slackHeaders,
+} from './documented-waits.js';
+import { githubHeaders, githubResource } from './github.js';
+import { hubspotHeaders } from './hubspot.js';
+import { openaiHeaders } from './openai.js';
+import { shopifyHeaders } from './shopify.js';
+import { standardHeaders } from './standard.js';
+import { stripeHeaders } from './stripe.js';
+
+/** What is known of a service by its host. */
+export interface Provider {
+  readonly reader: RateLimitReader;
+  /** The budgets that a request draws on. Default: `requests`. */
+  readonly dimensions?: (pathname: string) => readonly string[];
+  /** Is a success read, too, because it may be a refusal? */
+  readonly readsSuccess?: true;
+}
+
+const TOKENS = ['requests', 'tokens'];
+
+const PROVIDERS: readonly (readonly [host: RegExp, provider: Provider])[] = [
+  [/^(?:api|uploads)\.github\.com$/, { reader: githubHeaders, dimensions: (path) => [githubResource(path)] }],
+  [/^api\.openai\.com$|\.openai\.azure\.com$/, { reader: openaiHeaders, dimensions: () => TOKENS }],
+  [
+    /^api\.anthropic\.com$/,
+    { reader: anthropicHeaders, dimensions: () => [...TOKENS, 'input-tokens', 'output-tokens'] },
+  ],
+  [
+    /\.myshopify\.com$/,
+    {
+      reader: shopifyHeaders,
+      dimensions: (path) => (path.endsWith('/graphql.json') ? ['points'] : ['requests']),
+      readsSuccess: true,
+    },
+  ],
+  [/^(?:api|files)\.stripe\.com$/, { reader: stripeHeaders }],
+  [/\.atlassian\.(?:net|com)$/, { reader: atlassianHeaders }],
+  [/^api\.hubapi\.com$/, { reader: hubspotHeaders }],
+  [/^discord(?:app)?\.com$/, { reader: discordHeaders }],
+  [/^slack\.com$/, { reader: slackHeaders, readsSuccess: true }],
+  [/^api\.airtable\.com$/, { reader: airtableHeaders }],
+  [/quickbooks\.api\.intuit\.com$/, { reader: quickbooksHeaders }],
+  [/\.salesforce\.com$/, { reader: salesforceHeaders }],
+  [/\.googleapis\.com$/, { reader: googleHeaders }],
+];
+
+const OTHER: Provider = { reader: standardHeaders() };
+
+export const providerOf = (hostname: string): Provider =>
+  PROVIDERS.find(([host]) => host.test(hostname))?.[1] ?? OTHER;

@@ -1,0 +1,34 @@
+import { dateOf, goDuration, numberOf } from './moments.js';
+import type { ResponseView } from './reading.js';
+import { after } from './response-view.js';
+
+/** Headers that say how long to wait, the finest first, and the milliseconds of their unit. */
+const HEADERS: readonly (readonly [name: string, unit: number])[] = [
+  ['retry-after-ms', 1],
+  ['x-ms-retry-after-ms', 1],
+  ['retry-after', 1000],
+  ['x-ratelimit-retry-after', 1000],
+  ['x-rate-limit-retry-after-seconds', 1000],
+];
+
+/**
+ * When to retry, by `Retry-After` or a header of the same meaning; ms since 1970. Seconds may be whole (`120`) or not (`2.0`); a moment may be
+ * an HTTP date, an ISO 8601 time or the text of a JavaScript Date.
+ */
+export function retryAfterOf(response: ResponseView): number | undefined {
+  for (const [name, unit] of HEADERS) {
+    const text = response.header(name);
+    const moment = text === undefined ? undefined : momentOf(text, unit, response);
+    if (moment !== undefined) return moment;
+  }
+  return undefined;
+}
+
+function momentOf(text: string, unit: number, response: ResponseView): number | undefined {
+  const length = numberOf(text);
+  if (length !== undefined) return after(response, length * unit);
+  const ms = goDuration(text);
+  if (ms !== undefined) return after(response, ms);
+  const date = dateOf(text);
+  return date === undefined ? undefined : response.moment(date);
+}
