@@ -82,6 +82,10 @@ export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js'
 
 export { RecentMap } from './maps.js';
 
+// `@sluice/outgoing` waits for pauses: all waits of a signal share one listener.
+
+export { onAbort } from './limiter/waiting/on-abort.js';
+
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.
 
 export {

@@ -1,3 +1,7 @@
+export type { RetryBudgetOptions } from './budget/retry-budget.js';
+export type { OutgoingRequest } from './calls/outgoing-request.js';
+export { isUpstreamPausedError, UpstreamPausedError } from './errors.js';
+export type { Settle } from './fetch/fetch-through.js';
 export { type ParseOptions, parseRateLimit } from './parse-rate-limit.js';
 export { anthropicHeaders } from './providers/anthropic.js';
 export { atlassianHeaders } from './providers/atlassian.js';
@@ -25,3 +29,5 @@ export type {
   Scope,
 } from './reading/reading.js';
 export type { AnyResponse } from './reading/response-view.js';
+export { type ForeignRequest, type PauseState, Upstream, upstream } from './upstream.js';
+export type { RetryOptions, UpstreamOptions } from './upstream-options.js';

@@ -1,3 +1,5 @@
+import { type Cost, leakyBucket, type Policy, slidingWindow } from '@sluice/core';
+import type { OutgoingRequest } from '../calls/outgoing-request.js';
 import type { ObservedLimit, RateLimitReader } from '../reading/reading.js';
 import { kindOf, type RefusalFacts, refusalOf } from '../reading/refusals.js';
 import { retryAfterOf } from '../reading/retry-after.js';
@@ -41,4 +43,17 @@ export function githubResource(pathname: string): string {
   if (/^\/search\/code\b/.test(pathname)) return 'code_search';
   if (/^\/search\b/.test(pathname)) return 'search';
   return /^(?:\/api)?\/graphql$/.test(pathname) ? 'graphql' : 'core';
+}
+
+/** Its secondary limits: 900 points a minute for REST, where a write costs five, and a second between writes. */
+export const githubLimits = (): Readonly<Record<string, Policy>> => ({
+  points: slidingWindow({ limit: 900, window: '1m', slots: 6 }),
+  writes: leakyBucket({ capacity: 1000, leak: 1, every: '1s' }),
+});
+
+/** What a request takes of them. */
+export function githubCost({ method, url }: OutgoingRequest): Cost {
+  const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(method);
+  const isGraphql = githubResource(url.pathname) === 'graphql';
+  return { points: isGraphql ? 0 : isWrite ? 5 : 1, writes: isWrite && !isGraphql ? 1 : 0, concurrency: 1 };
 }

@@ -1,3 +1,5 @@
+import type { Cost, Policy } from '@sluice/core';
+import type { OutgoingRequest } from '../calls/outgoing-request.js';
 import type { RateLimitReader } from '../reading/reading.js';
 import { anthropicHeaders } from './anthropic.js';
 import { atlassianHeaders } from './atlassian.js';
@@ -9,7 +11,7 @@ import {
   salesforceHeaders,
   slackHeaders,
 } from './documented-waits.js';
-import { githubHeaders, githubResource } from './github.js';
+import { githubCost, githubHeaders, githubLimits, githubResource } from './github.js';
 import { hubspotHeaders } from './hubspot.js';
 import { openaiHeaders } from './openai.js';
 import { shopifyHeaders } from './shopify.js';
@@ -23,12 +25,25 @@ export interface Provider {
   readonly dimensions?: (pathname: string) => readonly string[];
   /** Is a success read, too, because it may be a refusal? */
   readonly readsSuccess?: true;
+  /** Limits of its documentation, for each account. */
+  readonly limits?: () => Readonly<Record<string, Policy>>;
+  readonly cost?: (request: OutgoingRequest) => Cost;
+  readonly concurrency?: number;
 }
 
 const TOKENS = ['requests', 'tokens'];
 
 const PROVIDERS: readonly (readonly [host: RegExp, provider: Provider])[] = [
-  [/^(?:api|uploads)\.github\.com$/, { reader: githubHeaders, dimensions: (path) => [githubResource(path)] }],
+  [
+    /^(?:api|uploads)\.github\.com$/,
+    {
+      reader: githubHeaders,
+      dimensions: (path) => [githubResource(path)],
+      limits: githubLimits,
+      cost: githubCost,
+      concurrency: 100,
+    },
+  ],
   [/^api\.openai\.com$|\.openai\.azure\.com$/, { reader: openaiHeaders, dimensions: () => TOKENS }],
   [
     /^api\.anthropic\.com$/,

@@ -1,0 +1,73 @@
+import type { Decision } from '@sluice/core';
+import { RecentMap } from '@sluice/core/internal';
+import type { ObservedLimit } from '../reading/reading.js';
+import type { Budget } from './budget.js';
+
+/** Budgets of accounts that this process remembers. */
+const MOST = 10_000;
+
+/** Permits of one budget of an account, since this process knows it. */
+interface Tally {
+  /** Taken by calls of this process. */
+  taken: number;
+  /** Taken because the upstream had less left. */
+  lowered: number;
+}
+
+/** The tallies when a call took its permits. */
+export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
+
+/**
+ * Lowers what is believed to be left of a budget to what responses say: others use the account, too. Nothing that a response says raises it.
+ */
+export class Beliefs {
+  readonly #tallies = new RecentMap<string, Tally>(MOST, () => false);
+
+  constructor(readonly budget: Budget) {}
+
+  #tally(name: string, account: string): Tally {
+    const key = `${name} ${account}`;
+    let tally = this.#tallies.get(key);
+    if (tally === undefined) {
+      tally = { taken: 0, lowered: 0 };
+      this.#tallies.set(key, tally);
+    }
+    return tally;
+  }
+
+  /** A call has taken its permits. */
+  took(account: string, { policies }: Decision): Snapshot {
+    const snapshot = new Map<string, Readonly<Tally>>();
+    for (const { name, cost, held } of policies) {
+      if (held) continue;
+      const tally = this.#tally(name, account);
+      tally.taken += cost;
+      snapshot.set(name, { ...tally });
+    }
+    return snapshot;
+  }
+
+  /**
+   * A response says what is left. Permits that calls of this process took after its own, and what was lowered since, are in our figure already.
+   * @throws StoreUnavailableError
+   */
+  async observe(
+    account: string,
+    { policies }: Decision,
+    before: Snapshot,
+    observed: readonly ObservedLimit[],
+  ): Promise<void> {
+    for (const { dimension, remaining, rounding = 0, window } of observed) {
+      const ours = policies.find(({ name }) => name === dimension);
+      const then = before.get(dimension);
+      if (remaining === undefined || ours === undefined || then === undefined) continue;
+      if (window !== undefined && window > ours.window) continue; // another, longer budget
+      const tally = this.#tally(dimension, account);
+      const later = tally.taken - then.taken + (tally.lowered - then.lowered);
+      const missing = Math.floor(ours.remaining - remaining - rounding - later);
+      if (missing <= 0) continue;
+      tally.lowered += missing;
+      await this.budget.limiters[dimension]!.penalty(account, missing);
+    }
+  }
+}

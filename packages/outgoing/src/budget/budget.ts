@@ -1,0 +1,122 @@
+import {
+  CombinedLimiter,
+  type Cost,
+  concurrency,
+  type Decision,
+  isRateLimitExceededError,
+  type Policy,
+  RateLimitExceededError,
+  RateLimiter,
+  type Reservation,
+  type Store,
+} from '@sluice/core';
+import { CallQueues } from '../calls/call-queue.js';
+import { nowOf, type WaitLimits } from '../calls/time.js';
+
+/** The name of the limit that the option `concurrency` makes. */
+export const CONCURRENCY = 'concurrency';
+
+/** Calls of this process that have a booking in the store for one account; others wait in this process, by priority. */
+const BOOKED = 32;
+/** The same if calls have priorities: a booking cannot be overtaken. */
+const BOOKED_BY_PRIORITY = 4;
+/** ms between attempts while too many calls of other processes wait. */
+const QUEUE_FULL = 100;
+
+const TOO_LATE = new Error('The deadline of the call passed before its turn');
+
+/** What a `Budget` needs. */
+export interface BudgetOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly keyPrefix: string | undefined;
+  readonly deadline: number | undefined;
+  readonly limits: Readonly<Record<string, Policy>>;
+  readonly concurrency: number | undefined;
+  readonly hasPriorities: boolean;
+}
+
+/** Permits of one call. */
+export interface Taken {
+  readonly decision: Decision;
+  readonly reservation: Reservation;
+}
+
+/** What an account may use, by the limits that are known in advance: all of them or none, for all processes. */
+export class Budget {
+  readonly limiters: Readonly<Record<string, RateLimiter>>;
+  readonly #all: CombinedLimiter;
+  readonly #names: readonly string[];
+  readonly #queues: CallQueues;
+  readonly #store: Store;
+  /** Are permits held until the response is over? */
+  readonly holds: boolean;
+
+  constructor(options: BudgetOptions) {
+    const { name, store, keyPrefix, deadline, limits, concurrency: atOnce } = options;
+    const policies: Record<string, Policy> = { ...limits };
+    if (atOnce !== undefined) policies[CONCURRENCY] = concurrency({ limit: atOnce });
+    this.#names = Object.keys(policies);
+    this.#store = store;
+    this.holds = this.#names.some((one) => policies[one]!.algorithm === 'concurrency');
+    this.limiters = Object.fromEntries(
+      this.#names.map((one) => {
+        const own = { name: `${name}:${one}`, policy: policies[one]! };
+        return [one, new RateLimiter({ ...own, store, hashTag: name, keyPrefix, deadline })];
+      }),
+    );
+    this.#all = new CombinedLimiter(this.limiters, { name });
+    this.#queues = new CallQueues(options.hasPriorities ? BOOKED_BY_PRIORITY : BOOKED);
+  }
+
+  /**
+   * Waits for the permits of a call: first come, first served, among all processes.
+   * @throws RateLimitExceededError if they do not come before the deadline; the signal's reason
+   */
+  async take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
+    const keys = Object.fromEntries(this.#names.map((name) => [name, account]));
+    const cost = this.#costs(estimate);
+    const now = () => nowOf(this.#store.clock);
+    const { deadline, signal } = limits;
+    const book = async (): Promise<Taken> => {
+      for (;;) {
+        try {
+          const timeout = Math.max(0, deadline - now());
+          const reservation = await this.#all.reserve(keys, cost, { timeout, ...(signal && { signal }) });
+          return { decision: reservation.decision, reservation };
+        } catch (error) {
+          const isFull = isRateLimitExceededError(error) && error.queueFull;
+          if (!isFull || now() + QUEUE_FULL > deadline) throw error;
+          await this.#store.clock.sleep(QUEUE_FULL * 1000, signal);
+        }
+      }
+    };
+    try {
+      return await this.#queues.run(account, priority, { ...limits, now, tooLate: () => TOO_LATE }, book);
+    } catch (error) {
+      if (error !== TOO_LATE) throw error;
+      throw new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true });
+    }
+  }
+
+  /** A number counts for each limit; a call is always one call at once. */
+  #costs(estimate: Cost): Cost {
+    if (typeof estimate !== 'number' || estimate === 1) return estimate;
+    return Object.fromEntries(this.#names.map((name) => [name, name === CONCURRENCY ? 1 : estimate]));
+  }
+
+  /** The call was not sent: everything comes back. */
+  async giveBack({ reservation }: Taken): Promise<void> {
+    await reservation.cancel();
+  }
+
+  /** The response is over: what is held comes back. */
+  async release({ decision }: Taken): Promise<void> {
+    if (this.holds) await this.#all.release(decision);
+  }
+
+  async close(): Promise<void> {
+    await this.#all.close();
+    await Promise.all(Object.values(this.limiters).map((limiter) => limiter.close()));
+  }
+}

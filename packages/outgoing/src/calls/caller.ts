@@ -1,0 +1,164 @@
+import { type Cost, isStoreUnavailableError } from '@sluice/core';
+import type { RetryBudget } from '../budget/retry-budget.js';
+import { readAll } from '../parse-rate-limit.js';
+import type { RateLimitReader, ResponseView } from '../reading/reading.js';
+import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
+import { Lessons } from './lessons.js';
+import type { OutgoingRequest } from './outgoing-request.js';
+import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
+import { type CallScopes, pauseKeys } from './scopes.js';
+
+/** How a client sends a request, whatever client it is. */
+export interface Exchange<Response> {
+  /** Sends it once. */
+  send(): Promise<Response>;
+  /** Reads what readers need; the caller's own stream stays whole. @param receivedAt ms since 1970 */
+  view(response: Response, receivedAt: number): ResponseView | Promise<ResponseView>;
+  /** The response is not used: the call is sent again. */
+  discard(response: Response): void | Promise<void>;
+}
+
+/** A response, and the end of its call. */
+export interface Answered<Response> {
+  readonly response: Response;
+  /** Call it when the response is over. Undefined: nothing is held until then. */
+  readonly done: (() => Promise<void>) | undefined;
+  /** Reports the actual cost, and ends the call. Undefined without limits. */
+  readonly settle: ((cost: Cost) => Promise<void>) | undefined;
+}
+
+/** How calls are repeated. */
+export interface RetrySettings {
+  /** How often a call is sent at most. */
+  readonly attempts: number;
+  readonly statuses: readonly number[];
+  readonly budget: RetryBudget;
+}
+
+/** The functions of the options. */
+export interface CallFunctions {
+  scopes(request: OutgoingRequest): CallScopes;
+  cost(request: OutgoingRequest): Cost;
+  priority(request: OutgoingRequest): number;
+}
+
+/** What a `Caller` needs. */
+export interface CallerOptions extends CallFunctions {
+  readonly parts: AdmissionParts;
+  readonly reads: readonly RateLimitReader[];
+  /** ms */
+  readonly timeout: number;
+  readonly retry: RetrySettings | undefined;
+}
+
+/** Sends calls: waits, learns from the responses, and repeats what may be repeated. */
+export class Caller {
+  readonly admission: Admission;
+  readonly #lessons: Lessons;
+
+  constructor(readonly options: CallerOptions) {
+    this.admission = new Admission(options.parts);
+    this.#lessons = new Lessons(options.parts);
+  }
+
+  /** @throws as `Admission.admit` does, and what `exchange.send` throws */
+  async call<Response>(
+    request: OutgoingRequest,
+    isReplayable: boolean,
+    signal: AbortSignal | undefined,
+    exchange: Exchange<Response>,
+  ): Promise<Answered<Response>> {
+    const { options } = this;
+    const { pauses } = options.parts;
+    const scopes = options.scopes(request);
+    const keys = pauseKeys(scopes);
+    const waiting: WaitingCall = {
+      account: scopes.account,
+      keys,
+      cost: options.cost(request),
+      priority: options.priority(request),
+      deadline: pauses.now + options.timeout,
+      signal,
+    };
+    const repeatable = { method: request.method, headers: request.headers, isReplayable };
+    for (let attempt = 1; ; attempt += 1) {
+      const ticket = await this.admission.admit(waiting);
+      const sent = await this.#send(ticket, exchange);
+      if ('error' in sent) {
+        const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
+        if (!mayRepeat || !(await this.#repeats(attempt, 'timeout', waiting))) throw sent.error;
+        continue;
+      }
+      const { response } = sent;
+      let repeats = false;
+      try {
+        const view = await exchange.view(response, pauses.now);
+        const reading = readAll(options.reads, view);
+        const pause = await this.#lessons.learn(scopes, keys, ticket, view.status, reading);
+        const statuses = options.retry?.statuses ?? [];
+        repeats =
+          mayRepeat(repeatable, view.status, reading, statuses) &&
+          (pause === undefined || pause.until <= waiting.deadline) &&
+          (await this.#repeats(attempt, 'retry', waiting, pause === undefined));
+        const isSuccess = reading.refusal === undefined && view.status < 500;
+        if (isSuccess) await options.retry?.budget.succeeded();
+      } catch (error) {
+        await this.#end(ticket);
+        throw error;
+      } finally {
+        await this.admission.leave(ticket.ramps);
+      }
+      if (!repeats) return this.#answered(response, ticket);
+      await this.#end(ticket);
+      await exchange.discard(response);
+    }
+  }
+
+  async #send<Response>(
+    ticket: Ticket,
+    exchange: Exchange<Response>,
+  ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
+    try {
+      return { response: await exchange.send() };
+    } catch (error) {
+      // The upstream may have counted it: only held permits come back.
+      await this.admission.leave(ticket.ramps);
+      await this.#end(ticket);
+      return { error };
+    }
+  }
+
+  /** Waits as long as a call should before it is sent again, unless it may not. @param backsOff whether there is no pause to wait for */
+  async #repeats(
+    attempt: number,
+    kind: 'retry' | 'timeout',
+    { deadline, signal }: WaitingCall,
+    backsOff = true,
+  ): Promise<boolean> {
+    const { retry, parts } = this.options;
+    if (retry === undefined || attempt >= retry.attempts) return false;
+    const ms = backsOff ? backoff(attempt, Math.random()) : 0;
+    if (parts.pauses.now + ms > deadline) return false;
+    if (!(await retry.budget.take(kind))) return false;
+    if (ms > 0) await parts.pauses.sleep(ms, signal);
+    return true;
+  }
+
+  async #end({ taken }: Ticket): Promise<void> {
+    if (taken !== undefined) await unlessOut(this.options.parts.budget!.release(taken));
+  }
+
+  #answered<Response>(response: Response, ticket: Ticket): Answered<Response> {
+    const { taken } = ticket;
+    const { budget } = this.options.parts;
+    if (taken === undefined) return { response, done: undefined, settle: undefined };
+    const settle = async (cost: Cost) => {
+      try {
+        await taken.reservation.settle(cost);
+      } catch (error) {
+        if (!isStoreUnavailableError(error)) throw error; // the estimate stays spent
+      }
+    };
+    return { response, done: budget!.holds ? () => this.#end(ticket) : undefined, settle };
+  }
+}

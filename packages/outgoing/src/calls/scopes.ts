@@ -1,0 +1,60 @@
+import type { Scope } from '../reading/reading.js';
+
+/** Where a call belongs: the keys under which it can be paused. */
+export interface CallScopes {
+  readonly account: string;
+  /** The method and the route. */
+  readonly route: string;
+  /** The budgets that it draws on. */
+  readonly dimensions: readonly string[];
+}
+
+const UPSTREAM = 'upstream';
+/** The key of an account in pauses and budgets; it also names calls without credentials. */
+export const accountKey = (account: string): string => `account:${account}`;
+
+/** The key of a pause; undefined for the scope `request`, which pauses nothing. */
+export function pauseKey(scope: Scope, call: CallScopes, dimension = 'requests'): string | undefined {
+  switch (scope) {
+    case 'request':
+      return undefined;
+    case 'endpoint':
+      return `${accountKey(call.account)}:${call.route}`;
+    case 'dimension':
+      return `${accountKey(call.account)}:${dimension}`;
+    case 'account':
+      return accountKey(call.account);
+    case 'upstream':
+      return UPSTREAM;
+  }
+}
+
+/** All pauses that concern a call, the widest first: ramps are entered in this order, so that no two calls wait for each other. */
+export const pauseKeys = (call: CallScopes): readonly string[] => [
+  UPSTREAM,
+  accountKey(call.account),
+  ...call.dimensions.map((dimension) => `${accountKey(call.account)}:${dimension}`),
+  `${accountKey(call.account)}:${call.route}`,
+];
+
+/** What a key pauses. */
+export function scopeOfKey(key: string): Scope {
+  if (key === UPSTREAM) return 'upstream';
+  const rest = key.slice('account:'.length);
+  const at = rest.indexOf(':');
+  if (at < 0) return 'account';
+  return rest.slice(at + 1).includes(' ') ? 'endpoint' : 'dimension';
+}
+
+const NUMBER = /^\d+$/;
+const HASH = /^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9a-f]{16,}$/i;
+const MIXED = /^(?=.*\d)[\w-]{12,}$/;
+
+/** The path with a `*` in place of each part that looks like an id: calls of one route share its pauses. */
+export function routeOf(pathname: string): string {
+  if (!/\d/.test(pathname)) return pathname;
+  return pathname
+    .split('/')
+    .map((part) => (NUMBER.test(part) || HASH.test(part) || MIXED.test(part) ? '*' : part))
+    .join('/');
+}

@@ -1,0 +1,66 @@
+/** Statuses whose body may say why the call was refused. */
+const REFUSED: readonly number[] = [403, 429, 503, 529];
+
+/** Can a body of fetch be sent again? A stream is gone once it was sent. */
+export function isReplayable(body: unknown): boolean {
+  if (body === null || body === undefined || typeof body === 'string') return true;
+  if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return true;
+  return body instanceof URLSearchParams || body instanceof Blob || body instanceof FormData;
+}
+
+/**
+ * The text of a response that may say why, up to `most` bytes; '' for any other. The response stays whole.
+ * @param readsSuccess whether a success may be a refusal, too
+ */
+export async function reasonOf(response: Response, readsSuccess: boolean, most: number): Promise<string> {
+  const { status, body, headers } = response;
+  const mayTell = REFUSED.includes(status) || (readsSuccess && status === 200);
+  if (!mayTell || body === null || Number(headers.get('content-length') ?? 0) > most) return '';
+  const type = headers.get('content-type');
+  if (type !== null && !/\bjson\b|^text\//.test(type)) return '';
+  const reader = response.clone().body!.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > most) {
+      void reader.cancel().catch(() => {}); // the response may fail later, where its caller reads it
+      return '';
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** The same response, which calls `ended` once its body was read, has failed or was cancelled. */
+export function onBodyEnd(response: Response, ended: () => Promise<void>): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  const reader = body.getReader();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+        } catch (error) {
+          await ended();
+          throw error;
+        }
+        await ended();
+        controller.close();
+      },
+      async cancel(reason) {
+        await ended();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const same = new Response(stream, { status, statusText, headers });
+  for (const name of ['url', 'redirected', 'type'] as const) {
+    Object.defineProperty(same, name, { value: response[name] });
+  }
+  return same;
+}

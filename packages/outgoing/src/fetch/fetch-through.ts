@@ -1,0 +1,101 @@
+import type { Cost } from '@sluice/core';
+import { describe } from '@sluice/core/internal';
+import type { Answered, Caller, Exchange } from '../calls/caller.js';
+import { headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
+import { MOST_BODY } from '../parse-rate-limit.js';
+import { viewOf } from '../reading/response-view.js';
+import { isReplayable, onBodyEnd, reasonOf } from './body.js';
+import { MOST_REDIRECTS, redirected } from './redirects.js';
+
+/** The actual cost of a call, by its response. */
+export type Settle = (
+  response: Response,
+  request: OutgoingRequest,
+) => Cost | undefined | Promise<Cost | undefined>;
+
+/** What `fetchThrough` needs. */
+export interface FetchOptions {
+  readonly name: string;
+  readonly origin: string;
+  readonly caller: Caller;
+  /** Sends a request. */
+  readonly fetch: typeof fetch;
+  /** May a success be a refusal? */
+  readonly readsSuccess: boolean;
+  readonly settle: Settle | undefined;
+  /** A failure of `settle`: the estimate stays spent. */
+  readonly settleFailed: (error: unknown) => void;
+}
+
+type Init = RequestInit & { readonly method: string };
+
+/** fetch that waits, learns and repeats. */
+export function fetchThrough(options: FetchOptions): typeof fetch {
+  return async (input, init = {}) => {
+    const given = input instanceof Request ? input : undefined;
+    const url = resolved(options, given === undefined ? (input as string | URL) : given.url);
+    const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
+    const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
+    const mode = follows ? ({ redirect: 'manual' } as const) : {};
+    let next: { readonly url: URL; readonly init: Init } = { url, init: { ...init, ...mode, method } };
+    for (let hops = 0; ; hops += 1) {
+      const response = await sent(options, next.url, next.init, hops === 0 ? given : undefined);
+      const follow = follows ? redirected(response, next.url, next.init) : undefined;
+      if (follow === undefined || hops === MOST_REDIRECTS) return response;
+      if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
+      await response.body?.cancel();
+      const headers = follow.init.headers ?? given?.headers;
+      next = { url: follow.url, init: { ...follow.init, ...(headers && { headers }) } };
+    }
+  };
+}
+
+/** @throws TypeError for an address outside of the origin */
+function resolved({ name, origin }: FetchOptions, address: string | URL): URL {
+  const text = String(address);
+  const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined;
+  if (url !== undefined && url.origin === origin) return url;
+  const where = url === undefined ? describe(text) : url.origin;
+  throw new TypeError(`upstream '${name}' calls ${origin} only, not ${where}: use fetch for another service`);
+}
+
+async function sent(
+  options: FetchOptions,
+  url: URL,
+  init: Init,
+  given: Request | undefined,
+): Promise<Response> {
+  const { caller, readsSuccess } = options;
+  const headers = headersOf((init.headers ?? given?.headers) as Parameters<typeof headersOf>[0]);
+  const request: OutgoingRequest = { method: init.method, url, headers };
+  const body = init.body === undefined ? given?.body : init.body;
+  const signal = init.signal ?? given?.signal ?? undefined;
+  const exchange: Exchange<Response> = {
+    send: () => options.fetch(given ?? url, init),
+    view: async (response, receivedAt) =>
+      viewOf(response, receivedAt, await reasonOf(response, readsSuccess, MOST_BODY)),
+    discard: (response) => response.body?.cancel(),
+  };
+  const answered = await caller.call(request, isReplayable(body), signal, exchange);
+  return ended(options, request, answered);
+}
+
+/** Settles in the background, when the response has been read; releases what is held at its end. */
+async function ended(
+  { settle, settleFailed }: FetchOptions,
+  request: OutgoingRequest,
+  answered: Answered<Response>,
+): Promise<Response> {
+  const { response, done, settle: report } = answered;
+  if (settle !== undefined && report !== undefined) {
+    const settled = async () => {
+      const cost = await settle(response.clone(), request);
+      if (cost !== undefined) await report(cost);
+    };
+    void settled().catch(settleFailed);
+  }
+  if (done === undefined) return response;
+  if (response.body !== null) return onBodyEnd(response, done);
+  await done();
+  return response;
+}

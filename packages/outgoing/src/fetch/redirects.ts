@@ -1,0 +1,32 @@
+/** As many as fetch follows. */
+export const MOST_REDIRECTS = 20;
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+/** Headers of a body that is not sent again. */
+const OF_BODY = [
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'content-length',
+];
+
+/** The next request of a redirect within the same origin; undefined if there is none to follow. */
+export function redirected(
+  { status, headers }: Response,
+  url: URL,
+  init: RequestInit & { readonly method: string },
+): { readonly url: URL; readonly init: RequestInit & { readonly method: string } } | undefined {
+  const location = headers.get('location');
+  if (!REDIRECTS.includes(status) || location === null || !URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url);
+  if (next.origin !== url.origin) return undefined;
+  if (next.hash === '') next.hash = url.hash;
+  const { method } = init;
+  const becomesGet =
+    (status === 303 && method !== 'GET' && method !== 'HEAD') || (status < 303 && method === 'POST');
+  if (!becomesGet) return { url: next, init };
+  const kept = new Headers(init.headers);
+  for (const name of OF_BODY) kept.delete(name);
+  return { url: next, init: { ...init, method: 'GET', body: null, headers: kept } };
+}

@@ -1,0 +1,165 @@
+import { isRateLimitExceededError, slidingLog, tokenBucket } from '@sluice/core';
+import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { rejection } from '../../../tests/support/rejection.js';
+
+let up: ScriptedUpstream;
+beforeEach(() => {
+  up = new ScriptedUpstream();
+});
+afterEach(() => up.close());
+
+const times = <T>(count: number, work: (i: number) => T) => Array.from({ length: count }, (_, i) => work(i));
+const perSecond = (limit: number) => ({ requests: slidingLog({ limit, window: '1s' }) });
+
+test('calls of all processes wait for the limits, and in no window are there more', async () => {
+  const clients = times(4, () => up.client({ limits: perSecond(5) }));
+  const calls = times(30, (i) => clients[i % 4]!.fetch('/a'));
+  await up.clock.advance('10s');
+  await Promise.all(calls);
+  const at = up.times;
+  expect(at).toHaveLength(30);
+  for (let i = 5; i < at.length; i += 1) expect(at[i]! - at[i - 5]!).toBeGreaterThanOrEqual(1000);
+  expect(at.at(-1)).toBeLessThan(5500);
+});
+
+test('a call whose permits do not come before its timeout rejects at once, and takes nothing', async () => {
+  const client = up.client({ limits: { requests: slidingLog({ limit: 1, window: '1m' }) } });
+  await client.fetch('/a');
+  expect(isRateLimitExceededError(await rejection(client.fetch('/a')))).toBe(true);
+  expect(up.log).toHaveLength(1);
+});
+
+test('a signal ends the wait for permits at once, also behind many other calls', async () => {
+  const client = up.client({ limits: perSecond(1), timeout: '2m' });
+  const abort = new AbortController();
+  const calls = times(20, () => client.fetch('/a'));
+  const behind = times(20, () => rejection(client.fetch('/b', { signal: abort.signal })));
+  await up.clock.advance(1);
+  abort.abort(new Error('enough'));
+  expect((await Promise.all(behind)).map(String)).toEqual(Array(20).fill('Error: enough'));
+  await up.clock.advance('40s');
+  await Promise.all(calls);
+  expect(up.log).toHaveLength(20);
+});
+
+test('a signal that is aborted already sends nothing', async () => {
+  const client = up.client({ limits: perSecond(1) });
+  const error = await rejection(client.fetch('/a', { signal: AbortSignal.abort(new Error('before')) }));
+  expect(String(error)).toBe('Error: before');
+  expect(up.log).toEqual([]);
+});
+
+test('of the waiting calls of a process those with a higher priority go first', async () => {
+  const client = up.client({
+    limits: perSecond(1),
+    timeout: '1m',
+    priority: ({ url }) => Number(url.searchParams.get('priority')),
+  });
+  const calls = times(20, (i) => client.fetch(`/${i < 10 ? 'low' : 'high'}?priority=${i < 10 ? 0 : 5}`));
+  await up.clock.advance('30s');
+  await Promise.all(calls);
+  const order = up.log.map(({ path }) => path);
+  // Calls that had booked before the others came are not overtaken.
+  expect(
+    order.slice(0, order.lastIndexOf('/high')).filter((path) => path === '/low').length,
+  ).toBeLessThanOrEqual(6);
+  expect(order.slice(-4)).toEqual(Array(4).fill('/low'));
+});
+
+test('the cost of a call is estimated before it, and settled by its response', async () => {
+  up.answer = () => Response.json({ usage: 30 });
+  const client = up.client({
+    limits: { tokens: tokenBucket({ capacity: 100, refill: 1, every: '1h' }) },
+    timeout: 0,
+    cost: () => ({ tokens: 50 }),
+    settle: async (response) => ({ tokens: ((await response.json()) as { usage: number }).usage }),
+  });
+  const bodies = [];
+  for (let i = 0; i < 2; i += 1) {
+    const response = await client.fetch('/a');
+    bodies.push(await response.json());
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  expect(bodies).toEqual([{ usage: 30 }, { usage: 30 }]);
+  // 60 of 100 were used in truth, so 50 do not fit.
+  expect(isRateLimitExceededError(await rejection(client.fetch('/a')))).toBe(true);
+  expect(up.log).toHaveLength(2);
+});
+
+test('at most `concurrency` calls run at once, until their bodies have been read or dropped', async () => {
+  const clients = times(2, () => up.client({ concurrency: 2, timeout: '5s' }));
+  const [one, two] = await Promise.all(clients.map((client) => client.fetch('/a')));
+  const third = clients[0]!.fetch('/b');
+  await up.clock.advance('1s');
+  expect(up.log).toHaveLength(2);
+  expect(await one!.text()).toBe('ok');
+  await up.clock.advance('1s');
+  expect((await third).status).toBe(200);
+  const fourth = clients[1]!.fetch('/c');
+  await two!.body!.cancel();
+  await up.clock.advance('1s');
+  expect((await fourth).url).toBe((await third).url);
+  await Promise.all([(await third).text(), (await fourth).text()]);
+});
+
+test('what others use of the account lowers what is believed, and no header raises it', async () => {
+  let remaining = 100;
+  up.answer = () => new Response('ok', { headers: { ratelimit: `"p";r=${remaining};t=1` } });
+  const limits = { requests: tokenBucket({ capacity: 10, refill: 1, every: '1h' }) };
+  const client = up.client({ limits, timeout: 0 });
+  await client.fetch('/a'); // 9 left, and the upstream says 100
+  remaining = 3;
+  await client.fetch('/a'); // 8 left, and the upstream says 3
+  remaining = 50;
+  for (let i = 0; i < 3; i += 1) await client.fetch('/a');
+  expect(isRateLimitExceededError(await rejection(client.fetch('/a')))).toBe(true);
+  expect(up.log).toHaveLength(5);
+});
+
+test('calls of this process that were sent after a response was made are not taken twice', async () => {
+  let used = 0;
+  up.latency = 100;
+  up.answer = () => {
+    used += 1;
+    return new Response('ok', { headers: { ratelimit: `"p";r=${10 - used};t=1` } });
+  };
+  const client = up.client({
+    limits: { requests: tokenBucket({ capacity: 10, refill: 1, every: '1h' }) },
+    timeout: 0,
+  });
+  const calls = times(10, () => client.fetch('/a'));
+  await up.clock.advance('1s');
+  expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+});
+
+test('a limit that is exhausted while a pause begins gives its permits back', async () => {
+  const client = up.client({
+    limits: { requests: tokenBucket({ capacity: 2, refill: 1, every: '1h' }) },
+    timeout: 0,
+    retry: false,
+  });
+  up.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '1' } });
+  await client.fetch('/a');
+  await rejection(client.fetch('/a'));
+  await up.clock.advance('2s');
+  up.answer = () => new Response('ok');
+  expect((await client.fetch('/a')).status).toBe(200);
+});
+
+test.each<[string, object]>([
+  ['origin', { origin: 'api.example.com' }],
+  ['origin', { origin: 'https://api.example.com/v1' }],
+  ['name', { name: 'a b' }],
+  ['concurrency', { concurrency: 0 }],
+  ['limits', { limits: [] }],
+  ['reads', { reads: 'github' }],
+  ['timeout', { timeout: 'soon' }],
+  ['maxPause', { maxPause: 0 }],
+  ['attempts', { retry: { attempts: 0 } }],
+  ['statuses', { retry: { statuses: [200] } }],
+  ['budget', { retry: { budget: { tokens: 1 } } }],
+  ['account', { account: 'me' }],
+  ['origin', { baseUrl: 'x' }],
+])('an invalid %s fails when the upstream is made, and the error names it', (option, options) => {
+  expect(() => up.client(options)).toThrow(new RegExp(option));
+});

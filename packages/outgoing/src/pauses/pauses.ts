@@ -1,0 +1,195 @@
+import { concurrency, type Decision, isStoreUnavailableError, RateLimiter, type Store } from '@sluice/core';
+import { RecentMap } from '@sluice/core/internal';
+import { nowOf } from '../calls/time.js';
+import { type Pause, type PauseReason, UNKNOWN } from './pause.js';
+
+/** Calls at once with which a scope that was paused counts as open again. */
+export const OPEN = 64;
+/** ms; a ramp that no call has climbed for that long after the longest pause is open. */
+const LINGER = 600_000;
+/** ms for which calls need not read a pause again in a store that is not in this process. */
+const FRESH = 1_000;
+/** Pauses that this process remembers. */
+const MOST = 10_000;
+
+/** Calls that wait for a permit poll three times in a lease, also to learn that the scope is paused again. */
+const LEASE = '6s';
+
+const gateOf = (limit: number) => concurrency({ limit, lease: LEASE, queue: 10_000 });
+const FREE = { cost: 0 };
+
+/** What is in the way of a call. */
+export interface GateState {
+  /** The pause that ends last. */
+  readonly paused: Pause | undefined;
+  /** Keys whose pause is over, and of which only some calls may run until they have succeeded. */
+  readonly recovering: readonly string[];
+}
+
+/** What a `Pauses` needs. */
+export interface PausesOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly keyPrefix: string | undefined;
+  readonly deadline: number | undefined;
+  /** ms */
+  readonly maxPause: number;
+}
+
+/**
+ * The pauses of an upstream, in the store of all its processes. A pause is a block of its key that can only become longer, together with an
+ * override: one call at once, until a call has succeeded. So the tools for keys see it, and `unblock` ends it.
+ */
+export class Pauses {
+  readonly gate: RateLimiter;
+  readonly maxPause: number;
+  readonly #store: Store;
+  readonly #fresh: number;
+  readonly #known = new RecentMap<string, Pause>(MOST, () => false);
+
+  constructor({ name, store, keyPrefix, deadline, maxPause }: PausesOptions) {
+    this.#store = store;
+    this.maxPause = maxPause;
+    this.#fresh = store.remote ? FRESH : 0;
+    this.gate = new RateLimiter({
+      name: `${name}:pauses`,
+      policy: gateOf(OPEN),
+      store,
+      hashTag: name,
+      keyPrefix,
+      deadline,
+    });
+  }
+
+  get now(): number {
+    return nowOf(this.#store.clock);
+  }
+
+  /** @throws the signal's reason */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#store.clock.sleep(ms * 1000, signal);
+  }
+
+  /** The pauses that this process knows of. */
+  get known(): readonly Pause[] {
+    const { now } = this;
+    return this.#known.values().filter(({ until }) => until > now);
+  }
+
+  /**
+   * The pause among these that ends last, as far as this process knows without the store: it has read it a moment ago, or the store did not
+   * take it.
+   */
+  remembered(keys: readonly string[]): Pause | undefined {
+    if (this.#known.size === 0) return undefined;
+    const { now } = this;
+    let last: Pause | undefined;
+    for (const key of keys) {
+      const pause = this.#known.get(key);
+      if (pause === undefined || pause.until <= now || (pause.stored && now - pause.seen >= this.#fresh))
+        continue;
+      if (last === undefined || pause.until > last.until) last = pause;
+    }
+    return last;
+  }
+
+  /** Reads the keys in the store; all in one script call. */
+  async look(keys: readonly string[]): Promise<GateState> {
+    const decisions = await Promise.all(keys.map((key) => this.gate.peek(key, FREE)));
+    let paused: Pause | undefined;
+    const recovering: string[] = [];
+    for (const [i, decision] of decisions.entries()) {
+      const key = keys[i]!;
+      const pause = this.#pauseBy(key, decision);
+      if (pause === undefined) {
+        if (decision.limit < OPEN) recovering.push(key);
+      } else if (paused === undefined || pause.until > paused.until) paused = pause;
+    }
+    return { paused, recovering };
+  }
+
+  /** The store knows better than this process, unless it is out, or did not take a pause. */
+  #pauseBy(key: string, { allowed, degraded, retryAfter }: Decision): Pause | undefined {
+    const known = this.#known.get(key);
+    const { now } = this;
+    if (!allowed && !degraded) {
+      const until = now + retryAfter;
+      // Rounded up to ms: the same end read twice may differ by 1.
+      const isSame = known !== undefined && Math.abs(known.until - until) <= 2;
+      const end = isSame ? known.until : until;
+      const pause = {
+        ...UNKNOWN,
+        ...known,
+        key,
+        since: known?.since ?? now,
+        seen: now,
+        until: end,
+        stored: true,
+      };
+      this.#known.set(key, pause);
+      return pause;
+    }
+    if (known === undefined) return undefined;
+    if (known.until > now && (degraded || !known.stored)) return known;
+    this.#known.delete(key);
+    return undefined;
+  }
+
+  /**
+   * Pauses a key until a moment, unless it is paused for longer. Without a store it pauses this process.
+   * @param probes after the pause one call goes first, and others follow when it has succeeded
+   */
+  async pause(key: string, until: number, why: PauseReason, probes: boolean): Promise<Pause> {
+    const { now } = this;
+    const ms = Math.min(this.maxPause, Math.max(1, Math.ceil(until - now)));
+    const before = this.#known.get(key);
+    const isLonger = before === undefined || before.until < now + ms;
+    const pause: Pause = isLonger
+      ? {
+          ...why,
+          key,
+          since: before !== undefined && before.until > now ? before.since : now,
+          seen: now,
+          until: now + ms,
+          stored: false,
+        }
+      : before;
+    if (isLonger) this.#known.set(key, pause);
+    const stored = await this.#write(key, ms, probes);
+    if (!stored || !isLonger) return pause;
+    const kept = { ...pause, stored };
+    if (this.#known.get(key) === pause) this.#known.set(key, kept);
+    return kept;
+  }
+
+  /** Both writes are one script call. */
+  async #write(key: string, ms: number, probes: boolean): Promise<boolean> {
+    const writes = [this.gate.block(key, ms, { keepLonger: true })];
+    // Always until the same time after now: a shorter pause does not end the ramp of a longer one.
+    if (probes) writes.push(this.gate.override(key, gateOf(1), { expiresIn: this.maxPause + LINGER }));
+    const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
+    if (failed === undefined) return true;
+    const { reason } = failed as PromiseRejectedResult;
+    if (isStoreUnavailableError(reason)) return false;
+    throw reason;
+  }
+
+  /** A call that ran under a limit of `level` has succeeded: twice as many may run at once. */
+  async advance(key: string, level: number): Promise<void> {
+    // A pause that was stored meanwhile begins from one call again.
+    if (!(await this.gate.peek(key, FREE)).allowed) return;
+    const next = 2 * level;
+    if (next >= OPEN) await this.gate.removeOverride(key);
+    else await this.gate.override(key, gateOf(next), { expiresIn: this.maxPause + LINGER });
+  }
+
+  /** Ends a pause early. One call goes first, as after any pause. */
+  async resume(key: string): Promise<void> {
+    this.#known.delete(key);
+    await this.gate.unblock(key);
+  }
+
+  async close(): Promise<void> {
+    await this.gate.close();
+  }
+}

@@ -1,0 +1,213 @@
+import { memoryStore } from '@sluice/core';
+import { checkOptions, describe, warnOnce } from '@sluice/core/internal';
+import { Beliefs } from './budget/beliefs.js';
+import { Budget } from './budget/budget.js';
+import { RetryBudget } from './budget/retry-budget.js';
+import { accountOf } from './calls/account.js';
+import { type Answered, Caller } from './calls/caller.js';
+import { headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
+import { routeOf, scopeOfKey } from './calls/scopes.js';
+import { fetchThrough } from './fetch/fetch-through.js';
+import type { Pause } from './pauses/pause.js';
+import { PauseWaits } from './pauses/pause-waits.js';
+import { Pauses } from './pauses/pauses.js';
+import { Ramps } from './pauses/ramps.js';
+import { providerOf } from './providers/providers.js';
+import { standardHeaders } from './providers/standard.js';
+import type { Scope } from './reading/reading.js';
+import { type AnyResponse, viewOf } from './reading/response-view.js';
+import { checkUpstreamOptions, type UpstreamOptions } from './upstream-options.js';
+
+/** A pause, for people and tools. */
+export interface PauseState {
+  readonly scope: Scope;
+  /** What `resume` takes. */
+  readonly key: string;
+  /** ms since 1970. */
+  readonly since: number;
+  readonly until: number;
+  /** Why, in the words of the upstream. */
+  readonly reason: string;
+  readonly kind: Pause['kind'];
+  /** The status of the response that said so; 0: another process got it. */
+  readonly status: number;
+  /** Do all processes know of it? Otherwise the store was out. */
+  readonly stored: boolean;
+}
+
+/** A request of another client than fetch. */
+export interface ForeignRequest {
+  readonly method?: string | undefined;
+  /** Absolute, or a path below the origin. */
+  readonly url: string | URL;
+  readonly headers?: Parameters<typeof headersOf>[0];
+  /** Can its body be sent again? Default: true for requests without a body. */
+  readonly isReplayable?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A client of one service, which shares its budget and its pauses with all processes of its store. */
+export class Upstream {
+  readonly name: string;
+  /** Scheme and host. */
+  readonly origin: string;
+  /**
+   * `fetch`, for addresses of this origin, also relative ones. Waits for pauses and permits, repeats what may be repeated, and learns from each
+   * response. Redirects to another origin are not followed: the response is returned.
+   * @throws UpstreamPausedError if a pause outlasts `timeout`; RateLimitExceededError if the permits of `limits` do; the signal's reason;
+   *   TypeError for another origin; all errors of fetch; StoreConfigurationError
+   */
+  readonly fetch: typeof fetch;
+  readonly #caller: Caller;
+  readonly #pauses: Pauses;
+  readonly #budget: Budget | undefined;
+  readonly #retries: RetryBudget | undefined;
+  readonly #ownStore: { close(): Promise<void> } | undefined;
+
+  /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
+  constructor(options: UpstreamOptions) {
+    const { origin, timeout, maxPause, deadline, retry } = checkUpstreamOptions(options);
+    const { name, keyPrefix } = options;
+    const provider = providerOf(origin.hostname);
+    const store = options.store ?? memoryStore();
+    this.name = name;
+    this.origin = origin.origin;
+    this.#ownStore = options.store === undefined ? store : undefined;
+    const shared = { name, store, keyPrefix, deadline };
+    this.#pauses = new Pauses({ ...shared, maxPause });
+    const limits = options.limits ?? provider.limits?.() ?? {};
+    const concurrency = options.concurrency ?? provider.concurrency;
+    const hasLimits = Object.keys(limits).length > 0 || concurrency !== undefined;
+    const hasPriorities = options.priority !== undefined;
+    this.#budget = hasLimits ? new Budget({ ...shared, limits, concurrency, hasPriorities }) : undefined;
+    this.#retries = retry && new RetryBudget(name, store, keyPrefix, deadline, retry.budget);
+    const parts = {
+      name,
+      pauses: this.#pauses,
+      waits: new PauseWaits(this.#pauses),
+      ramps: new Ramps(this.#pauses),
+      budget: this.#budget,
+      beliefs: this.#budget && new Beliefs(this.#budget),
+    };
+    const account = options.account ?? accountOf(name);
+    const route = options.route ?? (({ url }: OutgoingRequest) => routeOf(url.pathname));
+    const own = Object.keys(limits);
+    const dimensions =
+      options.dimensions ??
+      (({ url }: OutgoingRequest) => [
+        ...new Set([...(provider.dimensions?.(url.pathname) ?? ['requests']), ...own]),
+      ]);
+    this.#caller = new Caller({
+      parts,
+      timeout,
+      reads: options.reads ?? [provider.reader, standardHeaders()],
+      retry: retry && { ...retry, budget: this.#retries! },
+      scopes: (request) => ({
+        account: account(request),
+        route: `${request.method} ${route(request)}`,
+        dimensions: dimensions(request),
+      }),
+      cost: options.cost ?? (options.limits === undefined ? provider.cost : undefined) ?? (() => 1),
+      priority: options.priority ?? (() => 0),
+    });
+    this.fetch = fetchThrough({
+      name,
+      origin: this.origin,
+      caller: this.#caller,
+      fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
+      readsSuccess: provider.readsSuccess === true,
+      settle: options.settle,
+      settleFailed: (error) =>
+        warnOnce(
+          'SLUICE_REFUND_LOST',
+          name,
+          `The actual cost of a call to upstream '${name}' is not known, so its estimate counts: ${String(error)}`,
+        ),
+    });
+  }
+
+  /**
+   * Sends a request by any client, as `fetch` does by fetch: for got, axios, SDKs and gRPC gateways.
+   * @param send sends the request once; called again for each retry. If it rejects with an error that has a `response`, that response is read, too
+   * @throws as `fetch` does, and what `send` throws
+   */
+  async run<T extends AnyResponse>(request: ForeignRequest, send: () => Promise<T>): Promise<T> {
+    checkOptions('run', request, ['method', 'url', 'headers', 'isReplayable', 'signal']);
+    if (typeof send !== 'function')
+      throw new TypeError(`run: send must be a function, not ${describe(send)}`);
+    const url = new URL(request.url, this.origin);
+    if (url.origin !== this.origin)
+      throw new TypeError(`upstream '${this.name}' calls ${this.origin} only, not ${url.origin}`);
+    const method = (request.method ?? 'GET').toUpperCase();
+    const outgoing = { method, url, headers: headersOf(request.headers) };
+    const isReplayable = request.isReplayable ?? (method === 'GET' || method === 'HEAD');
+    /** A client may throw what it received. */
+    type Sent = { readonly response: T } | { readonly response: AnyResponse; readonly error: unknown };
+    const answered: Answered<Sent> = await this.#caller.call<Sent>(outgoing, isReplayable, request.signal, {
+      send: async () => {
+        try {
+          return { response: await send() };
+        } catch (error) {
+          const response = (error as { readonly response?: AnyResponse } | undefined)?.response;
+          if (response?.headers === undefined) throw error;
+          return { response, error };
+        }
+      },
+      view: ({ response }, receivedAt) => viewOf(response, receivedAt, bodyOf(response)),
+      discard: () => {},
+    });
+    await answered.done?.();
+    const { response } = answered;
+    if ('error' in response) throw response.error;
+    return response.response;
+  }
+
+  /** The pauses that this process knows of, as the store has them now. @throws StoreConfigurationError */
+  async state(): Promise<readonly PauseState[]> {
+    await this.#pauses.look(this.#pauses.known.map(({ key }) => key));
+    return this.#pauses.known.map(({ key, since, until, reason, kind, status, stored }) => ({
+      scope: scopeOfKey(key),
+      key,
+      since,
+      until,
+      reason,
+      kind,
+      status,
+      stored,
+    }));
+  }
+
+  /**
+   * Ends a pause early, for all processes. One call goes first, as after any pause.
+   * @param key as `state` shows it. Default: every pause that this process knows of
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  async resume(key?: string): Promise<void> {
+    const keys = key === undefined ? this.#pauses.known.map((pause) => pause.key) : [key];
+    await Promise.all(keys.map((one) => this.#pauses.resume(one)));
+  }
+
+  /** Ends all waits with a `LimiterClosedError`, and closes the store if none was passed. */
+  async close(): Promise<void> {
+    await Promise.all([this.#pauses.close(), this.#budget?.close(), this.#retries?.close()]);
+    await this.#ownStore?.close();
+  }
+}
+
+/** The body of a response that a client has read already. */
+function bodyOf(response: AnyResponse): string {
+  const { body, data } = response as { readonly body?: unknown; readonly data?: unknown };
+  const read = body ?? data;
+  if (typeof read === 'string') return read;
+  const isJson =
+    typeof read === 'object' &&
+    read !== null &&
+    [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(read));
+  return isJson ? JSON.stringify(read) : '';
+}
+
+/**
+ * A client of one service, which shares its budget and its pauses with all processes of its store.
+ * @throws TypeError, RangeError naming the invalid option. Does no I/O.
+ */
+export const upstream = (options: UpstreamOptions): Upstream => new Upstream(options);
