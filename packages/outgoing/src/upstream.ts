@@ -16,6 +16,7 @@ import { providerOf } from './providers/providers.js';
 import { standardHeaders } from './providers/standard.js';
 import type { Scope } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
+import { interceptorOf } from './undici/interceptor.js';
 import { checkUpstreamOptions, type UpstreamOptions } from './upstream-options.js';
 
 /** A pause, for people and tools. */
@@ -160,6 +161,14 @@ export class Upstream {
     const { response } = answered;
     if ('error' in response) throw response.error;
     return response.response;
+  }
+
+  /**
+   * For undici: `new Agent().compose(github.interceptor())`. Requests to other origins pass untouched. Needs undici 7 or later.
+   * Errors are those of `fetch`.
+   */
+  interceptor(): <D>(dispatch: D) => D {
+    return interceptorOf(this.#caller, this.origin);
   }
 
   /** The pauses that this process knows of, as the store has them now. @throws StoreConfigurationError */

@@ -1,5 +1,5 @@
 /** Statuses whose body may say why the call was refused. */
-const REFUSED: readonly number[] = [403, 429, 503, 529];
+export const REFUSED: readonly number[] = [403, 429, 503, 529];
 
 /** Can a body of fetch be sent again? A stream is gone once it was sent. */
 export function isReplayable(body: unknown): boolean {

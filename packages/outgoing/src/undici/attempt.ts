@@ -1,0 +1,134 @@
+import { REFUSED } from '../fetch/body.js';
+import { MOST_BODY } from '../parse-rate-limit.js';
+
+/** What undici passes to a handler to steer a response. */
+export interface Controller {
+  pause(): void;
+  resume(): void;
+  abort(reason: unknown): void;
+}
+
+type HeaderFields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The handler of undici 7 and later. */
+export interface Handler {
+  onRequestStart?(controller: Controller, context: unknown): void;
+  onRequestUpgrade?(controller: Controller, status: number, headers: HeaderFields, socket: unknown): void;
+  onResponseStart?(controller: Controller, status: number, headers: HeaderFields, message?: string): void;
+  onResponseData?(controller: Controller, chunk: Uint8Array): void;
+  onResponseEnd?(controller: Controller, trailers: HeaderFields): void;
+  onResponseError?(controller: Controller, error: unknown): void;
+}
+
+/** For errors before a request was sent. */
+export const NO_CONTROLLER: Controller = { pause() {}, resume() {}, abort() {} };
+
+/**
+ * One time that a request is sent. Holds its response until it is known whether it is passed on: of a refusal also the body, which may say why.
+ */
+export class Attempt implements Handler {
+  statusCode = 0;
+  headers: HeaderFields = {};
+  #message: string | undefined;
+  #controller: Controller = NO_CONTROLLER;
+  /** The body until it is passed on. */
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #trailers: HeaderFields | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #state: 'held' | 'passed' | 'dropped' = 'held';
+  #done: (() => void) | undefined;
+
+  constructor(
+    readonly handler: Handler,
+    readonly received: (attempt: Attempt) => void,
+    readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** What was received of the body of a refusal; '' if it is long. */
+  get text(): string {
+    return this.#bytes > MOST_BODY ? '' : Buffer.concat(this.#chunks).toString();
+  }
+
+  onRequestStart(controller: Controller, context: unknown): void {
+    this.#controller = controller;
+    this.handler.onRequestStart?.(controller, context);
+  }
+
+  onRequestUpgrade(controller: Controller, status: number, headers: HeaderFields, socket: unknown): void {
+    this.statusCode = status;
+    this.headers = headers;
+    this.#state = 'passed';
+    this.received(this);
+    this.handler.onRequestUpgrade?.(controller, status, headers, socket);
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: HeaderFields, message?: string): void {
+    if (status < 200) {
+      this.handler.onResponseStart?.(controller, status, headers, message);
+      return;
+    }
+    this.statusCode = status;
+    this.headers = headers;
+    this.#message = message;
+    if (!REFUSED.includes(status)) this.#hold(controller);
+  }
+
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    if (this.#state === 'passed') this.handler.onResponseData?.(controller, chunk);
+    if (this.#state !== 'held') return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes > MOST_BODY) this.#hold(controller);
+  }
+
+  onResponseEnd(controller: Controller, trailers: HeaderFields): void {
+    this.#done?.();
+    if (this.#state === 'passed') this.handler.onResponseEnd?.(controller, trailers);
+    this.#trailers = trailers;
+    this.received(this);
+  }
+
+  onResponseError(controller: Controller, error: unknown): void {
+    this.#done?.();
+    if (this.#state === 'passed') this.handler.onResponseError?.(controller, error);
+    this.#failure = { error };
+    this.failed(error); // does nothing once the response was received
+  }
+
+  #hold(controller: Controller): void {
+    controller.pause();
+    this.received(this);
+  }
+
+  /** The response is the result of the call. @param done called when it is over */
+  pass(done: () => void): void {
+    const isUpgrade = this.#state === 'passed';
+    this.#state = 'passed';
+    this.#done = done;
+    if (isUpgrade || this.#failure !== undefined) done();
+    if (isUpgrade) return;
+    const { handler, statusCode, headers } = this;
+    const controller = this.#controller;
+    if (this.#failure !== undefined) {
+      handler.onResponseError?.(controller, this.#failure.error);
+      return;
+    }
+    handler.onResponseStart?.(controller, statusCode, headers, this.#message);
+    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
+    this.#chunks = [];
+    if (this.#trailers === undefined) {
+      controller.resume();
+      return;
+    }
+    done();
+    handler.onResponseEnd?.(controller, this.#trailers);
+  }
+
+  /** The call is sent again: the rest of the response is not used. */
+  drop(): void {
+    this.#state = 'dropped';
+    this.#chunks = [];
+    this.#controller.resume();
+  }
+}

@@ -1,0 +1,80 @@
+import type { Caller, Exchange } from '../calls/caller.js';
+import { headersOf } from '../calls/outgoing-request.js';
+import { viewOf } from '../reading/response-view.js';
+import { Attempt, type Handler, NO_CONTROLLER } from './attempt.js';
+
+/** What is used of the options of a dispatch. */
+interface DispatchOptions {
+  readonly origin?: string | URL | null;
+  readonly path: string;
+  readonly method: string;
+  readonly headers?: unknown;
+  readonly body?: unknown;
+  readonly signal?: unknown;
+}
+
+type Dispatch = (options: DispatchOptions, handler: Handler) => boolean;
+
+/** An interceptor for `compose` of undici 7 or later. Requests to another origin pass untouched. */
+export function interceptorOf(caller: Caller, origin: string): <D>(dispatch: D) => D {
+  const intercept = (dispatch: Dispatch): Dispatch => {
+    return (options, handler) => {
+      const url = urlOf(options, origin);
+      if (url === undefined) return dispatch(options, handler);
+      void send(caller, url, options, handler, dispatch);
+      return true;
+    };
+  };
+  return intercept as unknown as <D>(dispatch: D) => D;
+}
+
+function urlOf({ origin: given, path }: DispatchOptions, origin: string): URL | undefined {
+  const base = String(given ?? origin);
+  if (!URL.canParse(path, base)) return undefined;
+  const url = new URL(path, base);
+  return url.origin === origin ? url : undefined;
+}
+
+/** Never rejects: the handler gets the error. */
+async function send(
+  caller: Caller,
+  url: URL,
+  options: DispatchOptions,
+  handler: Handler,
+  dispatch: Dispatch,
+): Promise<void> {
+  const { method, body, signal } = options;
+  const request = { method: method.toUpperCase(), url, headers: headersOf(pairsOf(options.headers)) };
+  const exchange: Exchange<Attempt> = {
+    send: () =>
+      new Promise((received, failed) => {
+        dispatch(options, new Attempt(handler, received, failed));
+      }),
+    view: (attempt, receivedAt) => viewOf(attempt, receivedAt, attempt.text),
+    discard: (attempt) => attempt.drop(),
+  };
+  try {
+    const abort = signal instanceof AbortSignal ? signal : undefined;
+    const { response, done } = await caller.call(request, isReplayable(body), abort, exchange);
+    response.pass(() => {
+      // A store that refuses now shows at the next call: the lease ends by itself.
+      if (done !== undefined) void done().catch(() => {});
+    });
+  } catch (error) {
+    handler.onResponseError?.(NO_CONTROLLER, error);
+  }
+}
+
+const isReplayable = (body: unknown): boolean =>
+  body === null || body === undefined || typeof body === 'string' || ArrayBuffer.isView(body);
+
+/** undici also takes names and values in turn. */
+function pairsOf(headers: unknown): Parameters<typeof headersOf>[0] {
+  if (headers === null || headers === undefined) return undefined;
+  if (!Array.isArray(headers)) return headers as Record<string, unknown>;
+  if (Array.isArray(headers[0])) return headers as string[][];
+  return Array.from({ length: headers.length / 2 }, (_, i) => [
+    String(headers[2 * i]),
+    String(headers[2 * i + 1]),
+  ]);
+}
