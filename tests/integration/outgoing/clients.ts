@@ -1,0 +1,24 @@
+import { upstream } from '@sluice/outgoing';
+import got from 'got';
+import ky from 'ky';
+
+/** The body of a response that ky or got receives through an upstream, as docs/outgoing.md shows it. */
+export async function callBy(client: 'ky' | 'got', origin: string): Promise<string> {
+  const service = upstream({ name: 'service', origin });
+  try {
+    if (client === 'ky') return await ky.create({ fetch: service.fetch, retry: 0 }).get(`${origin}/a`).text();
+    const through = got.extend({
+      retry: { limit: 0 },
+      handlers: [
+        (o, next) => {
+          const request = { method: o.method, url: String(o.url), headers: o.headers };
+          return service.run(request, () => next(o) as never) as never;
+        },
+      ],
+    });
+    const { body } = await through(`${origin}/a`);
+    return body;
+  } finally {
+    await service.close();
+  }
+}
