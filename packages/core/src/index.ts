@@ -103,6 +103,7 @@ export type {
   EscalatedMessage,
   LeaseMessage,
   LimitedPart,
+  PauseMessage,
   RefundMessage,
   RulesMessage,
   StoreCallMessage,

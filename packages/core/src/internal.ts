@@ -82,9 +82,10 @@ export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js'
 
 export { RecentMap } from './maps.js';
 
-// `@sluice/outgoing` waits for pauses: all waits of a signal share one listener.
+// `@sluice/outgoing` waits for pauses, whose waits share a listener of a signal, and publishes them.
 
 export { onAbort } from './limiter/waiting/on-abort.js';
+export { PAUSE } from './telemetry/channels.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.
 

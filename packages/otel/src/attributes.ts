@@ -6,6 +6,9 @@ export const MODE = 'sluice.mode';
 export const STORE = 'sluice.store';
 export const NODE = 'sluice.node';
 export const STATE = 'sluice.state';
+export const UPSTREAM = 'sluice.upstream';
+export const SCOPE = 'sluice.scope';
+export const KIND = 'sluice.kind';
 /** A code or a class name. Its message may contain a key. */
 export const ERROR_TYPE = 'error.type';
 

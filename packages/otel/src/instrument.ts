@@ -14,6 +14,7 @@ import { AttributeNames } from './attributes.js';
 import { Decisions } from './decisions.js';
 import { Escalations } from './escalations.js';
 import { Leases } from './leases.js';
+import { Pauses } from './pauses.js';
 import { Refunds } from './refunds.js';
 import type { AnySeries } from './series.js';
 import { traceDecisions } from './spans.js';
@@ -105,16 +106,18 @@ class Instrumentation {
     const decisions = new Decisions(meter, names, (message) => waits.has(message));
     const leases = new Leases(meter, names);
     const escalations = new Escalations(meter, names);
+    const pauses = new Pauses(meter, names);
     const refunds = new Refunds(meter, names);
     const stores = new Stores(meter, names);
     this.#observe(
       meter,
-      [decisions, waits, leases, escalations, refunds, stores].flatMap(({ series }) => series),
+      [decisions, waits, leases, escalations, pauses, refunds, stores].flatMap(({ series }) => series),
     );
     this.#subscribe('sluice:decision', (message) => decisions.count(message));
     this.#subscribe('sluice:wait', (message) => waits.count(message));
     this.#subscribe('sluice:lease', (message) => leases.count(message));
     this.#subscribe('sluice:escalated', (message) => escalations.count(message));
+    this.#subscribe('sluice:pause', (message) => pauses.count(message));
     this.#subscribe('sluice:refund', (message) => refunds.count(message));
     this.#subscribe('sluice:store-call', (message) => stores.called(message));
     this.#subscribe('sluice:degraded', (event) => stores.degraded(event));

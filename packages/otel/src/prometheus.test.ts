@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { concurrency, leakyBucket, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
+import { PAUSE } from '@sluice/core/internal';
 import { rateLimit } from '@sluice/express';
 import express from 'express';
 import supertest from 'supertest';
@@ -60,6 +61,17 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
     const escalate = { after: 1, within: '1h', block: '1h' } as const;
     const login = new RateLimiter({ name: 'login', policy, escalate });
     for (let i = 0; i < 3; i += 1) await login.consume('secret-key');
+
+    const pause = { upstream: 'partner', state: 'paused', scope: 'account', key: 'secret-key' } as const;
+    PAUSE.publish({ ...pause, kind: 'limit', reason: 'secret-reason', status: 429, until: 0 });
+    PAUSE.publish({
+      ...pause,
+      state: 'resumed',
+      kind: 'limit',
+      reason: 'secret-reason',
+      status: 429,
+      until: 0,
+    });
 
     const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const lines = scraped.split('\n').filter((text) => text.startsWith('sluice_'));

@@ -1,3 +1,4 @@
+import { type PauseMessage, subscribe } from '@sluice/core';
 import { StoreHealth } from '@sluice/core/internal';
 import { farStore } from '../../../tests/support/far-store.js';
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
@@ -231,6 +232,29 @@ test('a call that waits for a pause rejects when another process makes it longer
   expect(isUpstreamPausedError(await waiting)).toBe(true);
   expect(await statuses(inFlight)).toEqual([429, 429]);
   expect(up.log).toHaveLength(2);
+});
+
+test('each pause and each resume is a message', async () => {
+  const messages: PauseMessage[] = [];
+  const stop = subscribe('sluice:pause', (message) => void messages.push(message));
+  up.answer = () => retryAfter(60);
+  const client = up.client({ ...account, retry: false });
+  await client.fetch('/a');
+  await client.resume();
+  stop();
+  const pause = {
+    upstream: 'fake',
+    scope: 'account',
+    key: 'account:',
+    kind: 'limit',
+    reason: 'HTTP 429',
+    status: 429,
+  };
+  const until = up.clock.now() / 1000 + 60_000;
+  expect(messages).toEqual([
+    { ...pause, state: 'paused', until },
+    { ...pause, state: 'resumed', until },
+  ]);
 });
 
 test('addresses outside of the origin are refused before anything is sent', async () => {

@@ -22,6 +22,7 @@ export const DEGRADED = typed('sluice:degraded');
 export const RECOVERED = typed('sluice:recovered');
 export const STORE_ERROR = typed('sluice:store-error');
 export const RULES = typed('sluice:rules');
+export const PAUSE = typed('sluice:pause');
 const WARNING = typed('sluice:warning');
 
 const CHANNELS = [
@@ -36,6 +37,7 @@ const CHANNELS = [
   RECOVERED,
   STORE_ERROR,
   RULES,
+  PAUSE,
   WARNING,
 ] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
 

@@ -143,6 +143,25 @@ export interface RulesMessage {
   readonly error: unknown;
 }
 
+/** Calls to another service are paused, or a pause was ended early: of @sluice/outgoing. Published by the process that did it. */
+export interface PauseMessage {
+  /** The name of the upstream. */
+  readonly upstream: string;
+  readonly state: 'paused' | 'resumed';
+  /** What is paused: this account's calls of one route or of one budget, all calls of the account, or of all accounts. */
+  readonly scope: 'endpoint' | 'dimension' | 'account' | 'upstream';
+  /** Under which it is stored. Credentials are in it as a keyed hash only. */
+  readonly key: string;
+  /** `limit`, `quota`, `overload`: the service refused a call. `exhausted`: it said that nothing is left. `unknown`: another process paused. */
+  readonly kind: 'limit' | 'quota' | 'overload' | 'exhausted' | 'unknown';
+  /** Why, in the words of the service. */
+  readonly reason: string;
+  /** Of the response that said so; 0: unknown. */
+  readonly status: number;
+  /** When the pause ends: ms since 1970, by the store's clock. */
+  readonly until: number;
+}
+
 /** The messages of each channel. */
 export interface TelemetryMessages {
   /** A `consume` or an `acquire` has ended. */
@@ -168,6 +187,8 @@ export interface TelemetryMessages {
   readonly 'sluice:store-error': StoreErrorEvent;
   /** A source of rules has read a document. */
   readonly 'sluice:rules': RulesMessage;
+  /** Calls to another service are paused, or no longer. */
+  readonly 'sluice:pause': PauseMessage;
   /** A warning, which the process also emits. */
   readonly 'sluice:warning': WarningMessage;
 }

@@ -38,7 +38,7 @@ export const pauseKeys = (call: CallScopes): readonly string[] => [
 ];
 
 /** What a key pauses. */
-export function scopeOfKey(key: string): Scope {
+export function scopeOfKey(key: string): Exclude<Scope, 'request'> {
   if (key === UPSTREAM) return 'upstream';
   const rest = key.slice('account:'.length);
   const at = rest.indexOf(':');

@@ -1,3 +1,6 @@
+import type { PauseMessage } from '@sluice/core';
+import { PAUSE } from '@sluice/core/internal';
+import { scopeOfKey } from '../calls/scopes.js';
 import type { RefusalKind } from '../reading/reading.js';
 
 /** Why calls are paused. */
@@ -23,3 +26,10 @@ export interface Pause extends PauseReason {
 }
 
 export const UNKNOWN: PauseReason = { kind: 'unknown', reason: 'paused by another process', status: 0 };
+
+/** Publishes that a pause has begun, became longer, or was ended early. */
+export function publishPause(upstream: string, state: PauseMessage['state'], pause: Pause): void {
+  if (!PAUSE.hasSubscribers) return;
+  const { key, kind, reason, status, until } = pause;
+  PAUSE.publish({ upstream, state, scope: scopeOfKey(key), key, kind, reason, status, until });
+}

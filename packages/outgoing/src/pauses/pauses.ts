@@ -1,7 +1,7 @@
 import { concurrency, type Decision, isStoreUnavailableError, RateLimiter, type Store } from '@sluice/core';
 import { RecentMap } from '@sluice/core/internal';
 import { nowOf } from '../calls/time.js';
-import { type Pause, type PauseReason, UNKNOWN } from './pause.js';
+import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 
 /** Calls at once with which a scope that was paused counts as open again. */
 export const OPEN = 64;
@@ -41,6 +41,7 @@ export interface PausesOptions {
  * override: one call at once, until a call has succeeded. So the tools for keys see it, and `unblock` ends it.
  */
 export class Pauses {
+  readonly name: string;
   readonly gate: RateLimiter;
   readonly maxPause: number;
   readonly #store: Store;
@@ -48,6 +49,7 @@ export class Pauses {
   readonly #known = new RecentMap<string, Pause>(MOST, () => false);
 
   constructor({ name, store, keyPrefix, deadline, maxPause }: PausesOptions) {
+    this.name = name;
     this.#store = store;
     this.maxPause = maxPause;
     this.#fresh = store.remote ? FRESH : 0;
@@ -154,7 +156,10 @@ export class Pauses {
           stored: false,
         }
       : before;
-    if (isLonger) this.#known.set(key, pause);
+    if (isLonger) {
+      this.#known.set(key, pause);
+      publishPause(this.name, 'paused', pause);
+    }
     const stored = await this.#write(key, ms, probes);
     if (!stored || !isLonger) return pause;
     const kept = { ...pause, stored };
@@ -185,8 +190,18 @@ export class Pauses {
 
   /** Ends a pause early. One call goes first, as after any pause. */
   async resume(key: string): Promise<void> {
+    const { now } = this;
+    const pause = this.#known.get(key) ?? {
+      ...UNKNOWN,
+      key,
+      since: now,
+      until: now,
+      seen: now,
+      stored: true,
+    };
     this.#known.delete(key);
     await this.gate.unblock(key);
+    publishPause(this.name, 'resumed', pause);
   }
 
   async close(): Promise<void> {
