@@ -9,6 +9,7 @@ import type { Sent, Target } from './target.js';
 export const RECIPES_WITHOUT_REQUESTS = [
   'docs/recipes/bullmq.md', // jobs
   'docs/recipes/bundlers.md', // builds
+  'docs/recipes/calling-apis.md', // outgoing calls
   'docs/recipes/cluster-and-sentinel.md', // one option
   'docs/recipes/change-at-run-time.md', // limiters in code
   'docs/recipes/lambda-and-vercel.md', // the platform passes the address
