@@ -71,8 +71,10 @@ async function row(contender) {
 }
 
 /** Jain's index: 1 if all processes were served alike. */
-const jain = (shares) =>
-  shares.reduce((a, b) => a + b) ** 2 / (shares.length * shares.reduce((a, b) => a + b * b, 0));
+function jain(shares) {
+  const sum = shares.reduce((a, b) => a + b);
+  return sum ** 2 / (shares.length * shares.reduce((a, b) => a + b * b, 0));
+}
 
 function run(work) {
   const file = fileURLToPath(new URL('./lib/outgoing/worker.mjs', import.meta.url));

@@ -14,7 +14,15 @@ export const contenders = {
     const { upstream } = await import('@sluice/outgoing');
     const store = redisStore(redis);
     const limits = { requests: slidingLog({ limit: rate, window: '1s' }) };
-    const client = upstream({ name, origin, store, limits, timeout: '1h', deadline: '5s' });
+    const client = upstream({
+      name,
+      origin,
+      store,
+      limits,
+      timeout: '1h',
+      deadline: '5s',
+      retry: { attempts: 20 },
+    });
     return {
       load: async (path) => {
         const response = await client.fetch(path);

@@ -74,7 +74,7 @@ export class Budget {
    * @throws RateLimitExceededError if they do not come before the deadline; the signal's reason
    */
   async take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
-    const keys = Object.fromEntries(this.#names.map((name) => [name, account]));
+    const keys = this.#keys(account);
     const cost = this.#costs(estimate);
     const now = () => nowOf(this.#store.clock);
     const { deadline, signal } = limits;
@@ -97,6 +97,21 @@ export class Budget {
       if (error !== TOO_LATE) throw error;
       throw new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true });
     }
+  }
+
+  /** The same without waiting: undefined if the permits are not there. */
+  async takeNow(account: string, estimate: Cost): Promise<Taken | undefined> {
+    try {
+      const reservation = await this.#all.reserve(this.#keys(account), this.#costs(estimate), { timeout: 0 });
+      return { decision: reservation.decision, reservation };
+    } catch (error) {
+      if (isRateLimitExceededError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #keys(account: string): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#names.map((name) => [name, account]));
   }
 
   /** A number counts for each limit; a call is always one call at once. */

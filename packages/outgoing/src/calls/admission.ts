@@ -54,46 +54,58 @@ export class Admission {
     const { pauses, budget, beliefs, ramps } = this.parts;
     let held: RampPermit[] = [];
     let taken: Taken | undefined;
-    const leave = async () => {
-      const [permits, refunded] = [held, taken];
-      held = [];
+    const giveBack = async () => {
+      const refunded = taken;
       taken = undefined;
       if (refunded !== undefined) await unlessOut(budget!.giveBack(refunded));
+    };
+    const leaveRamps = async () => {
+      const permits = held;
+      held = [];
       await this.leave(permits);
     };
     try {
       for (;;) {
         call.signal?.throwIfAborted();
-        const remembered = pauses.remembered(call.keys);
-        if (remembered !== undefined) {
-          await leave();
-          await this.#wait(remembered, call);
+        let blocking = pauses.remembered(call.keys);
+        let next: string | undefined;
+        if (blocking === undefined) {
+          taken ??= await budget?.take(accountKey(call.account), call.cost, call.priority, call);
+          // Last: between this look and the call nothing waits.
+          const { paused, recovering } = await pauses.look(call.keys);
+          blocking = paused;
+          next = recovering.find((key) => !held.some((permit) => permit.key === key));
         }
-        taken = await budget?.take(accountKey(call.account), call.cost, call.priority, call);
-        // Last: between this look and the call nothing waits.
-        const { paused, recovering } = await pauses.look(call.keys);
-        if (paused !== undefined) {
-          await leave();
-          await this.#wait(paused, call);
+        if (blocking !== undefined) {
+          await giveBack();
+          await leaveRamps();
+          await this.parts.waits.wait(blocking, call, (longer) => this.paused(longer));
           continue;
         }
-        const next = recovering.find((key) => !held.some((permit) => permit.key === key));
         if (next === undefined) {
           call.signal?.throwIfAborted();
           const snapshot = taken && beliefs!.took(accountKey(call.account), taken.decision);
           return { taken, snapshot, ramps: held };
         }
-        const kept = held;
-        held = [];
-        await leave();
-        held = kept;
         // Wider scopes first, so that no two calls wait for each other.
-        if (held.some(({ key }) => call.keys.indexOf(key) > call.keys.indexOf(next))) await leave();
-        const permit = await ramps.enter(next, call, () => this.#recovering(next, call));
-        if (permit !== undefined) held.push(permit);
+        const order = call.keys.indexOf(next);
+        if (held.some(({ key }) => call.keys.indexOf(key) > order)) await leaveRamps();
+        // A call whose permits are due goes before those that wait: the others' are not.
+        let permit = await ramps.tryEnter(next);
+        if (permit === undefined) {
+          await giveBack();
+          permit = await ramps.enter(next, call, () => this.#recovering(next, call));
+        }
+        if (permit === undefined) continue;
+        held.push(permit);
+        if (budget === undefined || taken !== undefined) continue;
+        // A ramp is not held while a call waits for permits.
+        taken = await budget.takeNow(accountKey(call.account), call.cost);
+        if (taken === undefined) await leaveRamps();
       }
     } catch (error) {
-      await leave();
+      await giveBack();
+      await leaveRamps();
       throw error;
     }
   }
@@ -101,10 +113,6 @@ export class Admission {
   /** Gives permits of ramps back. */
   async leave(permits: readonly RampPermit[]): Promise<void> {
     for (const permit of permits) await unlessOut(this.parts.ramps.leave(permit));
-  }
-
-  #wait(pause: Pause, call: WaitLimits): Promise<void> {
-    return this.parts.waits.wait(pause, call, (longer) => this.paused(longer));
   }
 
   /** The error of a call that cannot wait for the end of a pause. */

@@ -37,6 +37,12 @@ export class Ramps {
     return this.#queues.run(key, 0, { ...limits, now: () => this.pauses.now, tooLate }, enter);
   }
 
+  /** The same without waiting. Undefined: too many calls run, or the scope is paused again. */
+  async tryEnter(key: string): Promise<RampPermit | undefined> {
+    const decision = await this.pauses.gate.consume(key);
+    return decision.allowed ? { key, level: decision.limit, decision } : undefined;
+  }
+
   async #acquire(
     key: string,
     { deadline, signal }: WaitLimits,
