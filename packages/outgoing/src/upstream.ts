@@ -86,7 +86,7 @@ export class Upstream {
       name,
       pauses: this.#pauses,
       waits: new PauseWaits(this.#pauses),
-      ramps: new Ramps(this.#pauses),
+      ramps: new Ramps(this.#pauses, Object.keys(limits).length > 0),
       budget: this.#budget,
       beliefs: this.#budget && new Beliefs(this.#budget),
     };

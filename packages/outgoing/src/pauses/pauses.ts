@@ -179,11 +179,10 @@ export class Pauses {
     throw reason;
   }
 
-  /** A call that ran under a limit of `level` has succeeded: twice as many may run at once. */
-  async advance(key: string, level: number): Promise<void> {
+  /** A call of a recovering scope has succeeded: `next` calls may run at once. */
+  async advance(key: string, next: number): Promise<void> {
     // A pause that was stored meanwhile begins from one call again.
     if (!(await this.gate.peek(key, FREE)).allowed) return;
-    const next = 2 * level;
     if (next >= OPEN) await this.gate.removeOverride(key);
     else await this.gate.override(key, gateOf(next), { expiresIn: this.maxPause + LINGER });
   }

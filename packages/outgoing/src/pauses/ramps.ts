@@ -23,7 +23,11 @@ export class Ramps {
   /** Ends the waits in the store, by their keys. */
   readonly #waits = new Map<string, Set<AbortController>>();
 
-  constructor(readonly pauses: Pauses) {}
+  /** @param isPaced limits that are known in advance pace the calls: after the probe all may run */
+  constructor(
+    readonly pauses: Pauses,
+    readonly isPaced: boolean,
+  ) {}
 
   /**
    * Waits, first come, first served. Resolves to undefined if the scope does not recover any more: it is open, or paused again.
@@ -73,7 +77,7 @@ export class Ramps {
 
   /** The call has succeeded. */
   async succeeded({ key, level }: RampPermit): Promise<void> {
-    if (level < OPEN) await this.pauses.advance(key, level);
+    if (level < OPEN) await this.pauses.advance(key, this.isPaced ? OPEN : 2 * level);
   }
 
   /** @throws StoreConfigurationError. While the store is out, the permit comes back when its lease ends */
