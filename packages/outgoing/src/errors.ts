@@ -15,7 +15,7 @@ export class UpstreamPausedError extends SluiceError {
     readonly upstream: string,
     /** When the pause ends, ms since 1970. */
     readonly until: number,
-    /** What is paused. */
+    /** How far the pause reaches. */
     readonly scope: Scope,
     /** Why, in the words of the upstream. */
     readonly reason: string,

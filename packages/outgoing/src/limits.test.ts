@@ -102,7 +102,7 @@ test('at most `concurrency` calls run at once, until their bodies have been read
   await Promise.all([(await third).text(), (await fourth).text()]);
 });
 
-test('what others use of the account lowers what is believed, and no header raises it', async () => {
+test('use by others of the account lowers our belief, and no header raises it', async () => {
   let remaining = 100;
   up.answer = () => new Response('ok', { headers: { ratelimit: `"p";r=${remaining};t=1` } });
   const limits = { requests: tokenBucket({ capacity: 10, refill: 1, every: '1h' }) };

@@ -19,7 +19,7 @@ export const MOST_BODY = 65_536;
 const STANDARD: readonly RateLimitReader[] = [standardHeaders()];
 
 /**
- * What a response says about rate limits: what is left of each budget, and if the call was refused, why, for which scope, and until when. Reads
+ * What a response says about rate limits: the rest of each budget, and if the call was refused, why, for which scope, and until when. Reads
  * headers, never the stream of the body. Does not throw for any response: what cannot be read is missing.
  * @param response a `Response`, a message of `node:http`, or a response of undici, axios or got
  */

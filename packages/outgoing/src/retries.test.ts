@@ -29,7 +29,7 @@ async function sends(
 
 const lost = () => new TypeError('fetch failed');
 
-describe('what is sent again', () => {
+describe('repeated calls', () => {
   const stream = () => new Blob(['x']).stream();
   test.each<[string, number, (Response | Error)[], RequestInit]>([
     ['a GET after 503', 2, [refused(503)], {}],

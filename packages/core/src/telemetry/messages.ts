@@ -148,7 +148,7 @@ export interface PauseMessage {
   /** The name of the upstream. */
   readonly upstream: string;
   readonly state: 'paused' | 'resumed';
-  /** What is paused: this account's calls of one route or of one budget, all calls of the account, or of all accounts. */
+  /** How far the pause reaches: this account's calls of one route or of one budget, all calls of the account, or of all accounts. */
   readonly scope: 'endpoint' | 'dimension' | 'account' | 'upstream';
   /** Under which it is stored. Credentials are in it as a keyed hash only. */
   readonly key: string;

@@ -18,7 +18,7 @@ interface Tally {
 export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
 
 /**
- * Lowers what is believed to be left of a budget to what responses say: others use the account, too. Nothing that a response says raises it.
+ * Lowers our figure of a budget to the one that responses state: others use the account, too. No response raises it.
  */
 export class Beliefs {
   readonly #tallies = new RecentMap<string, Tally>(MOST, () => false);
@@ -48,7 +48,7 @@ export class Beliefs {
   }
 
   /**
-   * A response says what is left. Permits that calls of this process took after its own, and what was lowered since, are in our figure already.
+   * A response states the rest of a budget. Permits that calls of this process took after its own, and lowered ones since, are in our figure already.
    * @throws StoreUnavailableError
    */
   async observe(

@@ -125,7 +125,7 @@ export class Budget {
     await reservation.cancel();
   }
 
-  /** The response is over: what is held comes back. */
+  /** The response is over: held permits come back. */
   async release({ decision }: Taken): Promise<void> {
     if (this.holds) await this.#all.release(decision);
   }

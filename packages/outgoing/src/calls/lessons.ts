@@ -9,7 +9,7 @@ const MOST = 10_000;
 /** Doublings after which a pause that grows grows no more; `maxPause` bounds it before. */
 const MOST_DOUBLINGS = 20;
 
-/** What is learned from responses: pauses for all processes, what is left of budgets, and whether a scope has recovered. */
+/** Learns from responses: pauses for all processes, the rest of budgets, and whether a scope has recovered. */
 export class Lessons {
   /** Refusals without a time, since the last success of their scope. */
   readonly #inARow = new RecentMap<string, number>(MOST, () => false);

@@ -80,7 +80,7 @@ async function sent(
   return ended(options, request, answered);
 }
 
-/** Settles in the background, when the response has been read; releases what is held at its end. */
+/** Settles in the background, when the response has been read; releases held permits at its end. */
 async function ended(
   { settle, settleFailed }: FetchOptions,
   request: OutgoingRequest,

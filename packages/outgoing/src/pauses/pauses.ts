@@ -18,7 +18,7 @@ const LEASE = '6s';
 const gateOf = (limit: number) => concurrency({ limit, lease: LEASE, queue: 10_000 });
 const FREE = { cost: 0 };
 
-/** What is in the way of a call. */
+/** Why a call may not be sent now. */
 export interface GateState {
   /** The pause that ends last. */
   readonly paused: Pause | undefined;

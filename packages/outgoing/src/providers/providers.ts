@@ -18,7 +18,7 @@ import { shopifyHeaders } from './shopify.js';
 import { standardHeaders } from './standard.js';
 import { stripeHeaders } from './stripe.js';
 
-/** What is known of a service by its host. */
+/** A service that is known by its host. */
 export interface Provider {
   readonly reader: RateLimitReader;
   /** The budgets that a request draws on. Default: `requests`. */

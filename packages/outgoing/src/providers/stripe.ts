@@ -1,7 +1,7 @@
 import type { RateLimitReader } from '../reading/reading.js';
 import { type RefusalFacts, refusalOf } from '../reading/refusals.js';
 
-/** Stripe states neither what is left nor when: only which limit refused, and whether to retry. */
+/** Stripe states neither a rest nor a time: only which limit refused, and whether to retry. */
 export const stripeHeaders: RateLimitReader = (response) => {
   const reason = response.header('stripe-rate-limited-reason');
   const should = response.header('stripe-should-retry');

@@ -24,7 +24,7 @@ const MS: Readonly<Record<string, number>> = {
 export const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && NUMBER.test(text) ? Number(text) : undefined;
 
-/** A whole number ≥ 0, rounded down: what is left of a budget. */
+/** A whole number ≥ 0, rounded down: the rest of a budget. */
 export const wholeOf = (text: string | undefined): number | undefined => {
   const number = numberOf(text);
   return number === undefined ? undefined : Math.floor(number);

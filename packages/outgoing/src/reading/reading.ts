@@ -8,18 +8,18 @@
  */
 export type Scope = 'request' | 'endpoint' | 'dimension' | 'account' | 'upstream';
 
-/** `limit`: too many calls. `quota`: a budget is used up, and no retry helps. `overload`: the upstream cannot serve now, whoever calls. */
+/** `limit`: too many calls. `quota`: a budget is used up, and no retry helps. `overload`: the upstream cannot serve any caller now. */
 export type RefusalKind = 'limit' | 'quota' | 'overload';
 
 /** What a response says of one budget. Fields that it does not state are missing. */
 export interface ObservedLimit {
-  /** What is counted: `requests`, `tokens`, a resource of GitHub such as `core`. */
+  /** The counted thing: `requests`, `tokens`, a resource of GitHub such as `core`. */
   readonly dimension: string;
   /** The name of the policy, if the response names it. */
   readonly policy?: string;
   /** The size of the budget. */
   readonly limit?: number;
-  /** What is left of it. */
+  /** The rest of it. */
   readonly remaining?: number;
   /** ms since 1970, by this process's clock: when it is renewed. */
   readonly resetAt?: number;

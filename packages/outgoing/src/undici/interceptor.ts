@@ -3,7 +3,7 @@ import { headersOf } from '../calls/outgoing-request.js';
 import { viewOf } from '../reading/response-view.js';
 import { Attempt, type Handler, NO_CONTROLLER } from './attempt.js';
 
-/** What is used of the options of a dispatch. */
+/** The options of a dispatch, as far as they are used. */
 interface DispatchOptions {
   readonly origin?: string | URL | null;
   readonly path: string;
