@@ -1,5 +1,5 @@
 export type { RetryBudgetOptions } from './budget/retry-budget.js';
-export type { OutgoingRequest } from './calls/outgoing-request.js';
+export type { HeaderSource, OutgoingRequest } from './calls/outgoing-request.js';
 export { isUpstreamPausedError, UpstreamPausedError } from './errors.js';
 export type { Settle } from './fetch/fetch-through.js';
 export { type ParseOptions, parseRateLimit } from './parse-rate-limit.js';

@@ -5,16 +5,15 @@ import { Budget } from './budget/budget.js';
 import { RetryBudget } from './budget/retry-budget.js';
 import { accountOf } from './calls/account.js';
 import { type Answered, Caller } from './calls/caller.js';
-import { headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
+import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
 import { routeOf, scopeOfKey } from './calls/scopes.js';
 import { fetchThrough } from './fetch/fetch-through.js';
-import type { Pause } from './pauses/pause.js';
 import { PauseWaits } from './pauses/pause-waits.js';
 import { Pauses } from './pauses/pauses.js';
 import { Ramps } from './pauses/ramps.js';
 import { providerOf } from './providers/providers.js';
 import { standardHeaders } from './providers/standard.js';
-import type { Scope } from './reading/reading.js';
+import type { RefusalKind, Scope } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
 import { interceptorOf } from './undici/interceptor.js';
 import { checkUpstreamOptions, type UpstreamOptions } from './upstream-options.js';
@@ -29,7 +28,8 @@ export interface PauseState {
   readonly until: number;
   /** Why, in the words of the upstream. */
   readonly reason: string;
-  readonly kind: Pause['kind'];
+  /** `exhausted`: a success said that nothing is left. `unknown`: another process has paused. */
+  readonly kind: RefusalKind | 'exhausted' | 'unknown';
   /** The status of the response that said so; 0: another process got it. */
   readonly status: number;
   /** Do all processes know of it? Otherwise the store was out. */
@@ -41,7 +41,7 @@ export interface ForeignRequest {
   readonly method?: string | undefined;
   /** Absolute, or a path below the origin. */
   readonly url: string | URL;
-  readonly headers?: Parameters<typeof headersOf>[0];
+  readonly headers?: HeaderSource | undefined;
   /** Can its body be sent again? Default: true for requests without a body. */
   readonly isReplayable?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -6,7 +6,11 @@ export interface OutgoingRequest {
   readonly headers: { get(name: string): string | null };
 }
 
-type HeaderSource = Pick<Headers, 'get'> | readonly (readonly string[])[] | Readonly<Record<string, unknown>>;
+/** Headers as clients take them: `Headers`, pairs, or an object. */
+export type HeaderSource =
+  | Pick<Headers, 'get'>
+  | readonly (readonly string[])[]
+  | Readonly<Record<string, unknown>>;
 
 /** Reads headers in any form that a client takes, without copying them. */
 export function headersOf(source: HeaderSource | undefined): OutgoingRequest['headers'] {

@@ -1,7 +1,7 @@
 import type { Cost } from '@sluice/core';
 import { describe } from '@sluice/core/internal';
 import type { Answered, Caller, Exchange } from '../calls/caller.js';
-import { headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
+import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, onBodyEnd, reasonOf } from './body.js';
@@ -66,7 +66,7 @@ async function sent(
   given: Request | undefined,
 ): Promise<Response> {
   const { caller, readsSuccess } = options;
-  const headers = headersOf((init.headers ?? given?.headers) as Parameters<typeof headersOf>[0]);
+  const headers = headersOf((init.headers ?? given?.headers) as HeaderSource | undefined);
   const request: OutgoingRequest = { method: init.method, url, headers };
   const body = init.body === undefined ? given?.body : init.body;
   const signal = init.signal ?? given?.signal ?? undefined;

@@ -1,5 +1,5 @@
 import type { Caller, Exchange } from '../calls/caller.js';
-import { headersOf } from '../calls/outgoing-request.js';
+import { type HeaderSource, headersOf } from '../calls/outgoing-request.js';
 import { viewOf } from '../reading/response-view.js';
 import { Attempt, type Handler, NO_CONTROLLER } from './attempt.js';
 
@@ -69,7 +69,7 @@ const isReplayable = (body: unknown): boolean =>
   body === null || body === undefined || typeof body === 'string' || ArrayBuffer.isView(body);
 
 /** undici also takes names and values in turn. */
-function pairsOf(headers: unknown): Parameters<typeof headersOf>[0] {
+function pairsOf(headers: unknown): HeaderSource | undefined {
   if (headers === null || headers === undefined) return undefined;
   if (!Array.isArray(headers)) return headers as Record<string, unknown>;
   if (Array.isArray(headers[0])) return headers as string[][];
