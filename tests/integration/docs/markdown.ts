@@ -11,10 +11,12 @@ export interface Block {
 /** The TypeScript blocks of a Markdown file, also those that are highlighted (`{2,4}`) or in tabs (`[Redis]`). */
 export function blocksOf(file: string): Block[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/^```(ts(?: legacy)?)(?: [[{].*)?\n([\s\S]*?)^```$/gm)].map(([, kind, source]) => ({
-    legacy: kind === 'ts legacy',
-    source: source!,
-  }));
+  return [...text.matchAll(/^```(ts(?: legacy)?)(?: [[{].*)?\n([\s\S]*?)^```$/gm)].map(
+    ([, kind, source]) => ({
+      legacy: kind === 'ts legacy',
+      source: source!,
+    }),
+  );
 }
 
 /** The block that begins with `` ```ts <tag> ``. @throws Error if there is not exactly one */
