@@ -55,7 +55,7 @@ test.each(SIDES)('p-throttle, %s: the calls are paced, and a refused one is repe
   expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
   expect(service.log).toHaveLength(13);
   const at = service.log.map((call) => call.at);
-  expect(at.at(-1)! - at[0]!).toBeGreaterThan(700);
+  expect(at.at(-1)! - at[0]!).toBeGreaterThan(350);
 });
 
 test.each(SIDES)('octokit, %s: a used-up resource is waited for, and the call repeated', async (side) => {
@@ -86,8 +86,8 @@ test.each(SIDES)('bottleneck, %s: a refused call is repeated', async (side) => {
     'calls',
     replace,
   );
-  const responses = await Promise.all(Array.from({ length: 3 }, () => orders('/a')));
-  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const order = async () => (await orders('/a')).text();
+  expect(await Promise.all([order(), order(), order()])).toEqual(['{}', '{}', '{}']);
   expect(service.log).toHaveLength(4);
   expectPaced(5, 60_000);
 });

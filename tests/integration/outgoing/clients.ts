@@ -7,16 +7,8 @@ export async function callBy(client: 'ky' | 'got', origin: string): Promise<stri
   const service = upstream({ name: 'service', origin });
   try {
     if (client === 'ky') return await ky.create({ fetch: service.fetch, retry: 0 }).get(`${origin}/a`).text();
-    const through = got.extend({
-      retry: { limit: 0 },
-      handlers: [
-        (o, next) => {
-          const request = { method: o.method, url: String(o.url), headers: o.headers };
-          return service.run(request, () => next(o) as never) as never;
-        },
-      ],
-    });
-    const { body } = await through(`${origin}/a`);
+    const url = `${origin}/a`;
+    const { body } = await service.run({ url }, () => got(url, { retry: { limit: 0 } }));
     return body;
   } finally {
     await service.close();

@@ -43,7 +43,8 @@ test('eight processes that know nothing of a limit learn it: one pause for all, 
   service = await FakeUpstream.start({ latency: 20 });
   const refusals: ServedCall[] = [];
   service.script = (call, number) => {
-    if (number !== 100 && number !== 300) return [200, {}];
+    // Not the first calls: a process that starts takes long to send them.
+    if (number !== 400 && number !== 600) return [200, {}];
     refusals.push(call);
     return [429, { 'retry-after': '3' }];
   };
