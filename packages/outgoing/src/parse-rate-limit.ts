@@ -1,5 +1,4 @@
-import { providerOf } from './providers/providers.js';
-import { standardHeaders } from './providers/standard.js';
+import { providerOf, readersOf } from './providers/providers.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
 
@@ -16,8 +15,6 @@ export interface ParseOptions {
 /** Characters; a longer body says nothing about limits. */
 export const MOST_BODY = 65_536;
 
-const STANDARD: readonly RateLimitReader[] = [standardHeaders()];
-
 /**
  * What a response says about rate limits: the rest of each budget, and if the call was refused, why, for which scope, and until when. Reads
  * headers, never the stream of the body. Does not throw for any response: what cannot be read is missing.
@@ -27,7 +24,7 @@ export function parseRateLimit(
   response: AnyResponse & { readonly url?: string | undefined },
   { reads, body = '', receivedAt = Date.now() }: ParseOptions = {},
 ): RateLimitReading {
-  const readers = reads ?? readersOf(response.url);
+  const readers = reads ?? readersOfUrl(response.url);
   return readAll(readers, viewOf(response, receivedAt, body.length > MOST_BODY ? '' : body));
 }
 
@@ -41,7 +38,6 @@ export function readAll(readers: readonly RateLimitReader[], view: ResponseView)
   return { observed: [] };
 }
 
-function readersOf(url: string | undefined): readonly RateLimitReader[] {
-  if (url === undefined || !URL.canParse(url)) return STANDARD;
-  return [providerOf(new URL(url).hostname).reader, ...STANDARD];
+function readersOfUrl(url: string | undefined): readonly RateLimitReader[] {
+  return readersOf(providerOf(url !== undefined && URL.canParse(url) ? new URL(url).hostname : ''));
 }

@@ -11,8 +11,7 @@ import { fetchThrough } from './fetch/fetch-through.js';
 import { PauseWaits } from './pauses/pause-waits.js';
 import { Pauses } from './pauses/pauses.js';
 import { Ramps } from './pauses/ramps.js';
-import { providerOf } from './providers/providers.js';
-import { standardHeaders } from './providers/standard.js';
+import { providerOf, readersOf } from './providers/providers.js';
 import type { RefusalKind, Scope } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
 import { interceptorOf } from './undici/interceptor.js';
@@ -101,7 +100,7 @@ export class Upstream {
     this.#caller = new Caller({
       parts,
       timeout,
-      reads: options.reads ?? [provider.reader, standardHeaders()],
+      reads: options.reads ?? readersOf(provider),
       retry: retry && { ...retry, budget: this.#retries! },
       scopes: (request) => ({
         account: account(request),

@@ -72,3 +72,7 @@ const OTHER: Provider = { reader: standardHeaders() };
 
 export const providerOf = (hostname: string): Provider =>
   PROVIDERS.find(([host]) => host.test(hostname))?.[1] ?? OTHER;
+
+/** The reader of a service, and the standard headers, which it may also send. */
+export const readersOf = (provider: Provider): readonly RateLimitReader[] =>
+  provider === OTHER ? [OTHER.reader] : [provider.reader, OTHER.reader];
