@@ -68,10 +68,13 @@ export function checkOptions(
 /** Shorter words begin too many others. */
 const STEM = 4;
 
-/** The accepted word that is nearest to `word`, if one is near: a few letters apart, or its stem, as `refill` is of `refillRate`. */
-export function nearest(word: string, accepted: Iterable<string>): string | undefined {
+/**
+ * The accepted word that is nearest to `word`, if one is near: a few letters apart, or its stem, as `refill` is of `refillRate`.
+ * @param part the part of the letters that may differ; more suits a short list
+ */
+export function nearest(word: string, accepted: Iterable<string>, part = 1 / 3): string | undefined {
   if (word.length > 100) return undefined;
-  const most = Math.max(1, Math.floor(word.length / 3));
+  const most = Math.max(1, Math.floor(word.length * part));
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let stem: string | undefined;

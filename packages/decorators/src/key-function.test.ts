@@ -30,6 +30,27 @@ class Orders {
 
 const orders = new Orders();
 
+test('a key or a key function without a limitType counts by the key', async () => {
+  class Mail {
+    @CountLimit({ key: '#{address}', period: 60 })
+    async send(address: string) {
+      return address;
+    }
+
+    @Limit({ policy: once, key: (order: { customer: string }) => order.customer })
+    async confirm({ customer }: { customer: string }) {
+      return customer;
+    }
+  }
+  const mail = new Mail();
+  await mail.send('ann');
+  await expect(mail.send('bob')).resolves.toBe('bob');
+  await expect(mail.send('ann')).rejects.toMatchObject({ status: 429 });
+  await mail.confirm({ customer: 'ann' });
+  await expect(mail.confirm({ customer: 'bob' })).resolves.toBe('bob');
+  await expect(mail.confirm({ customer: 'ann' })).rejects.toMatchObject({ status: 429 });
+});
+
 test('a key function returns the key from the arguments of a call', async () => {
   await orders.place({ customer: 'ann' });
   await orders.place({ customer: 'bob' });

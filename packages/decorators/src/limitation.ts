@@ -27,13 +27,12 @@ export interface CommonOptions {
    */
   readonly prefix?: string;
   /**
-   * The key of a call, only with `limitType: 'CUSTOM'`. Either a key expression such as `#{phone}`, `#{user.id}` or `order:#{0}`: a
-   * name is a parameter of the method, otherwise a field of the current request. Or a list such as `['USER', 'IP']`: the first one counts
-   * that the call has. Or a function of the call's arguments: `(order) => order.customer`; `() => 'all'` makes all calls share one count.
+   * The key of a call. Either a key expression such as `#{phone}`, `#{user.id}` or `order:#{0}`: a name is a parameter of the method,
+   * otherwise a field of the current request. Or a list such as `['USER', 'IP']`: the first one counts that the call has. Or a function of the call's arguments: `(order) => order.customer`; `() => 'all'` makes all calls share one count.
    * Default `''`.
    */
   readonly key?: KeyOfCalls;
-  /** What identifies the caller; default `'METHOD'`: all calls share one count. With a list as `key`: `'CUSTOM'`. */
+  /** What identifies the caller; default `'METHOD'`: all calls share one count. With a `key` it is `'CUSTOM'`, which may be left out. */
   readonly limitType?: LimitType;
   /** The names of the method's parameters, in their order, for code whose names a minifier shortens. */
   readonly params?: readonly string[];
@@ -102,11 +101,11 @@ export function commonLimit(
   checkOptions(decorator, options, [...own, ...COMMON_OPTIONS], remedies);
   const { prefix = defaultPrefix, key = '', params, escalate } = options;
   if (escalate !== undefined) compileEscalation(decorator, escalate);
-  const { limitType: given = isKeyList(key) ? LimitType.CUSTOM : LimitType.METHOD } = options;
+  const { limitType: given = key === '' ? LimitType.METHOD : LimitType.CUSTOM } = options;
   const limitType = parseLimitType(given);
   if (limitType !== LimitType.CUSTOM && key !== '') {
     if (typeof key !== 'string') checkKey(decorator, key);
-    const why = `with limitType ${limitType}: use limitType 'CUSTOM' or omit key`;
+    const why = `with limitType ${limitType}: omit limitType to count by the key, or omit key`;
     throw noEffect(decorator, `key ${describe(key)}`, why);
   }
   if (limitType === LimitType.CUSTOM) {

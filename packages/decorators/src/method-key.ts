@@ -8,6 +8,7 @@ import {
   type KeyTemplate,
   keyPart,
   type MaybePromise,
+  nearest,
 } from '@sluice/core/internal';
 import {
   currentRequest,
@@ -181,13 +182,16 @@ function requestFor(what: string): RequestView {
 }
 
 function unknownRoot(where: string, what: string, root: string, { names }: MethodParameters): RangeError {
+  const own = [...(names?.keys() ?? [])];
   const parameters =
     names === undefined
       ? 'a parameter (their names cannot be read from this function)'
-      : `a parameter (${[...names.keys()].join(', ') || 'it has none with a name'})`;
+      : `a parameter (${own.join(', ') || 'it has none with a name'})`;
+  const meant = nearest(root, [...own, ...REQUEST_FIELDS]) ?? nearest(root, own, 1 / 2);
+  const typo = meant === undefined ? '.' : `; did you mean '${meant}'?`;
   return new RangeError(
     `${where}: the ${what} uses '${root}', which is neither ${parameters} nor a position ` +
-      `(0 to 99) nor a field of the current request (${REQUEST_FIELDS.join(', ')}). Where the code is minified or a ` +
+      `(0 to 99) nor a field of the current request (${REQUEST_FIELDS.join(', ')})${typo} Where the code is minified or a ` +
       `parameter has no name of its own, declare the names in order: params: ['${root}', …]`,
   );
 }

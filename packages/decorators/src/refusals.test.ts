@@ -15,7 +15,11 @@ describe('invalid options throw at decoration', () => {
       /@CountLimit has no option 'window'.*limit, period, notify, prefix, key, limitType/,
     ],
     ['no parentheses', rate(() => {}), /@RateLimit needs parentheses: write @RateLimit\(\)/],
-    ['key without CUSTOM', rate({ key: '#{id}' }), /key "#\{id\}" has no effect with limitType METHOD/],
+    [
+      'key with METHOD',
+      rate({ key: '#{id}', limitType: 'METHOD' }),
+      /key "#\{id\}" has no effect with limitType METHOD: omit limitType to count by the key/,
+    ],
     ['key with IP', count({ key: 'x', limitType: 'IP' }), /key "x" has no effect with limitType IP/],
     ['CUSTOM without key', count({ limitType: LimitType.CUSTOM }), /limitType CUSTOM needs a key/],
     ['limitType', rate({ limitType: 'ip' }), /one of IP, USER, METHOD, CUSTOM, not "ip"/],
@@ -24,7 +28,13 @@ describe('invalid options throw at decoration', () => {
       rate({ key: 7, limitType: 'CUSTOM' }),
       /key must be a string, a list of keys or a function, not 7/,
     ],
-    ['key', rate({ key: () => 'all' }), /key a function has no effect with limitType METHOD/],
+    ['key', rate({ key: 7 }), /key must be a string, a list of keys or a function, not 7/],
+    [
+      'key',
+      rate({ key: () => 'all', limitType: 'METHOD' }),
+      /key a function has no effect with limitType METHOD/,
+    ],
+    ['a key for all', count({ key: 'phone' }), /"phone" has no expression.*limitType 'METHOD'/],
     [
       'a key for all',
       count({ key: 'phone', limitType: 'CUSTOM' }),
@@ -89,7 +99,11 @@ describe('invalid options throw at decoration', () => {
       /@Limit: cost by policy has no option 'b'/,
     ],
     ['cost', general({ policies: { a: policy }, cost: { a: -1 } }), /@Limit: cost.a must be .*not -1/],
-    ['key', general({ policy, key: 'x' }), /@Limit: key "x" has no effect with limitType METHOD/],
+    [
+      'key',
+      general({ policy, key: 'x', limitType: 'METHOD' }),
+      /@Limit: key "x" has no effect with limitType METHOD/,
+    ],
     ['prefix', general({ policy, prefix: '' }), /@Limit: prefix must be .*not ""/],
   ])('%s: %#', (_, decorate, message) => {
     expect(decorate).toThrow(message);
@@ -144,6 +158,22 @@ describe('errors at decoration', () => {
     }).toThrow(
       /@CountLimit on send: the key "#\{fone\}" uses 'fone', .* parameter \(_phone, _code\) .*position.*\(ip, user, .*params: \['fone', …\]/,
     );
+  });
+
+  test.each([
+    ['fone', 'phone'],
+    ['pone.number', 'phone'],
+    ['qery.page', 'query'],
+  ])('a misspelt name %s in a key throws and names the nearest one, %s', (name, meant) => {
+    expect(() => {
+      class Sms {
+        @custom(`#{${name}}`)
+        async send(phone: string) {
+          return phone;
+        }
+      }
+      return Sms;
+    }).toThrow(`; did you mean '${meant}'? Where the code is minified`);
   });
 
   test('an invalid position, or a name that params does not declare, throws', () => {
