@@ -79,7 +79,7 @@ function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError 
   const names = [...new Set(all)];
   return new CliError(
     `'${name}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
-    `Give one of them instead: ${names[0]}.`,
+    `Give the one whose key it is: ${names.join(' or ')}.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { RuleSet, RulesVersion, StoredRules } from '@sluice/rules';
-import { CliError } from './cli-error.js';
+import { CliError, type ExitCode } from './cli-error.js';
 import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';
 import { type Difference, differenceLine, differences } from './rules-differences.js';
@@ -43,8 +43,12 @@ export async function parsed(text: string): Promise<RuleSet | undefined> {
   }
 }
 
-/** Reads a valid file whose tests pass. @throws CliError with all problems */
-export async function goodFile(file: string, context: Context): Promise<{ text: string; set: RuleSet }> {
+/** Reads a valid file whose tests pass. @param exitCode of the error @throws CliError with all problems */
+export async function goodFile(
+  file: string,
+  context: Context,
+  exitCode: ExitCode,
+): Promise<{ text: string; set: RuleSet }> {
   const rules = await rulesPackage();
   const text = await readRules(file, context);
   const report = await reportOf(rules, file, text);
@@ -54,7 +58,7 @@ export async function goodFile(file: string, context: Context): Promise<{ text: 
   throw new CliError(
     `${report.file} has problems, or its tests fail.`,
     'Nothing was compared or changed.',
-    1,
+    exitCode,
   );
 }
 

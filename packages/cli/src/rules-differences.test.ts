@@ -78,6 +78,18 @@ test('a cost or an escalation that depends on the plan is shown for each plan th
   ]);
 });
 
+test('changed tests are shown by their number, or as changed if there are as many', () => {
+  const withTests = (...denied: number[]): RulesDocument => ({
+    rules: [sms],
+    tests: denied.map((count) => ({
+      given: { rule: 'sms', key: 'a', times: count + 1 },
+      expect: { denied: count },
+    })),
+  });
+  expect(linesOf(withTests(1, 2), withTests(1, 3))).toEqual(['~ tests: changed']);
+  expect(linesOf(withTests(1, 2), withTests(1, 2, 3))).toEqual(['~ tests: 2 tests → 3 tests']);
+});
+
 test('an added threshold is shown', () => {
   const notified = { name: 'sms', limit: { ...sms.limit, notify: ['80%'] } };
   expect(linesOf({ rules: [sms] }, { rules: [notified] })).toEqual(['~ sms, notify: none → ["80%"]']);

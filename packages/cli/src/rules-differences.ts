@@ -1,5 +1,5 @@
 import type { LimiterPolicies, Policy } from '@sluice/core';
-import type { Rule, RuleSet } from '@sluice/rules';
+import type { Rule, RuleSet, RulesDocument } from '@sluice/rules';
 import { policyOf } from './words.js';
 
 /** One difference between two versions of rules. */
@@ -48,10 +48,11 @@ export function differences(before: RuleSet | undefined, after: RuleSet): Differ
   const [old, now] = [before?.document, after.document];
   const found: Difference[] = [];
   for (const [field, note] of OF_DOCUMENT) {
+    const [from, to] = [textOf(old?.[field]), textOf(now[field])];
+    if (from === to || (old === undefined && field !== 'rollout')) continue;
     // Tests are too long to show.
-    const shown = field === 'tests' ? sizeOf : textOf;
-    if (textOf(old?.[field]) !== textOf(now[field]) && (old !== undefined || field === 'rollout'))
-      found.push(changed(undefined, field, shown(old?.[field]), shown(now[field]), note));
+    const shown = field === 'tests' ? [sizeOf(old?.tests), sizeOf(now.tests)] : [from, to];
+    found.push(changed(undefined, field, shown[0], shown[1], note));
   }
   const [rules, others] = [after.rules, before?.rules ?? []];
   for (const { name } of others)
@@ -127,8 +128,7 @@ const changed = (
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : JSON.stringify(value);
-const sizeOf = (value: unknown): string | undefined =>
-  Array.isArray(value) ? `${value.length} tests` : undefined;
+const sizeOf = (tests: RulesDocument['tests']): string | undefined => tests && `${tests.length} tests`;
 
 type Texts = ReadonlyMap<string, string | undefined>;
 
@@ -182,6 +182,8 @@ function limitsText(rule: Rule): string {
 export function differenceLine({ kind, rule, what, before, after, note }: Difference): string {
   const sign = { added: '+', removed: '-', changed: '~' }[kind];
   const place = [rule, what].filter((one) => one !== undefined).join(', ');
-  const values = kind === 'changed' ? `${before} → ${after}` : (after ?? before ?? 'removed');
+  // Other tests, as many as before.
+  const change = before === after ? 'changed' : `${before} → ${after}`;
+  const values = kind === 'changed' ? change : (after ?? before ?? 'removed');
   return `${sign} ${place}: ${values}${note === undefined ? '' : ` (${note})`}`;
 }

@@ -85,6 +85,8 @@ test('names a shared rate and a combination as such', async () => {
   const pair = new CombinedLimiter({ login, api }, { name: 'pair' });
   await pair.consume({ login: 'ann', api: 'ann' });
   await published(['pair']);
+  const { stderr } = await sluice('explain', 'pair', 'ann');
+  expect(stderr).toContain('Give the one whose key it is: login or api.');
   const { stdout } = await sluice('ls');
   expect(stdout).toMatch(/^pair +together: login \+ api +1$/m);
   expect(stdout).not.toContain('both');

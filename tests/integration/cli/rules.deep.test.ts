@@ -214,16 +214,19 @@ rules:
   }
 });
 
-test('push rejects a file with problems or failing tests', async () => {
+test('push and diff reject a file with problems or failing tests, diff with another code than for differences', async () => {
   await write('rules: [{ name: api, limt: 5 }]');
   const wrong = await run('push', file, '--yes');
   expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining(`${file}:1:`)]);
+  const compared = await run('diff', file);
+  expect([compared.code, compared.stdout]).toEqual([2, wrong.stdout]);
   await write(text(1, 5, 'tests: [{ given: { path: /a, times: 6 }, expect: { denied: 2 } }]'));
   const failing = await run('push', file, '--yes');
   expect([failing.code, failing.stdout]).toEqual([
     1,
     expect.stringMatching(/expected denied 2; got allowed 5, denied 1/),
   ]);
+  expect((await run('diff', file)).code).toBe(2);
   expect(await admin.dbsize()).toBe(0);
 });
 

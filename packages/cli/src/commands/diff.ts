@@ -8,7 +8,7 @@ export const diff: CommandDefinition = {
   summary: 'what a file of rules would change in Redis',
   description:
     'Compares a file of rules with the latest version in Redis: by rule and limit, in words. Checks the file and runs its tests before. ' +
-    'Exits with 1 if something differs, if the text in Redis is gone, or if the file has problems.',
+    'Exits with 1 if something differs, or if the text in Redis is gone, and with 2 if the file has problems.',
   example: [
     'diff limits.yaml',
     '~ api, perMinute: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)',
@@ -16,7 +16,7 @@ export const diff: CommandDefinition = {
   writes: false,
   async run(context, [file = '']) {
     const { output } = context;
-    const next = await goodFile(file, context);
+    const next = await goodFile(file, context, 2);
     const pushed = await pushedRules(context, next.set.name);
     const [latest] = pushed.versions;
     if (latest === undefined) output.say(`Nothing was pushed for the rules '${next.set.name}' yet.`);

@@ -18,7 +18,7 @@ export const push: CommandDefinition = {
   writes: true,
   async run(context, [file = ''], { by, yes }) {
     const { output, ask } = context;
-    const next = await goodFile(file, context);
+    const next = await goodFile(file, context, 1);
     const { name, document } = next.set;
     const pushed = await pushedRules(context, name);
     const [latest] = pushed.versions;
