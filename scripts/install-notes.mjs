@@ -59,14 +59,24 @@ function sentence(file) {
 /** @param before the table so far, whose descriptions a translation keeps */
 function table(words, before) {
   const rows = packages
-    .map(({ name, folder }) => {
+    .map(({ name, folder, needs }) => {
       const { description } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      const [, translated] = before.match(new RegExp(`^\\| \`${name}\` \\|[^|]+\\| (.*) \\|$`, 'm')) ?? [];
+      const [, translated] =
+        before.match(new RegExp(`^\\| \`${name}\` \\|[^|]+\\|[^|]+\\| (.*) \\|$`, 'm')) ?? [];
       const text = (words.translated && translated) || description;
-      return [`\`${name}\``, isPublished(name) ? words.yes : words.no, text];
+      const ours = allNeeds(needs).map((needed) => `\`${needed.replace('@sluice/', '')}\``);
+      return [`\`${name}\``, isPublished(name) ? words.yes : words.no, ours.join(' ') || '–', text];
     })
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return [words.head, ['---', '---', '---'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [words.head, words.head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+/** Our own packages among these, and what they need, by name. */
+function allNeeds(names) {
+  const found = packages.filter(({ name }) => names.includes(name));
+  return [...new Set(found.flatMap(({ name, needs }) => [name, ...allNeeds(needs)]))].sort();
 }
 
 function wordsFor(file) {
@@ -76,7 +86,7 @@ function wordsFor(file) {
       all: '所有包都已发布到 npm。',
       none: '这些包尚未发布到 npm：[从本仓库安装](PAGE#从本仓库安装)。',
       some: '部分包尚未发布到 npm：[从本仓库安装](PAGE#从本仓库安装)。',
-      head: ['包', '在 npm 上', '说明'],
+      head: ['包', '在 npm 上', '还需要', '说明'],
       yes: '是',
       no: '尚未',
       translated: true,
@@ -87,7 +97,7 @@ function wordsFor(file) {
     all: 'All packages are on npm.',
     none: `The packages are ${how}`,
     some: `Some packages are ${how}`,
-    head: ['Package', 'On npm', 'What it is'],
+    head: ['Package', 'On npm', 'Also needs', 'What it is'],
     yes: 'yes',
     no: 'not yet',
     translated: false,
