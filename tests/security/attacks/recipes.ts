@@ -45,7 +45,7 @@ async function appOf(page: string, text: string, behindProxy: boolean): Promise<
     ...express,
     __esModule: true,
     rateLimit: (options: express.RateLimitOptions) =>
-      express.rateLimit({ store: memoryStore({ clock: new ManualClock() }), name: 'attacked', ...options }),
+      express.rateLimit({ name: 'attacked', ...options, store: memoryStore({ clock: new ManualClock() }) }),
   };
   const load = ((name: string) => (name === '@sluice/express' ? still : require(name))) as NodeJS.Require;
   const { values } = await evaluateBlock(blocks[0]!, load, {}, ['app']);
