@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
 import { startRedis } from '../../support/redis/redis-server.js';
 import { redisUrl } from '../../support/redis-url.js';
-import { UpstashDouble } from '../../support/upstash.js';
+import { UPSTASH_TOKEN, UpstashDouble } from '../../support/upstash.js';
 import { Installation } from '../consumers/installation.js';
 import { NextProject } from './next.js';
 import { startWorker, type Worker } from './workerd.js';
@@ -174,6 +174,8 @@ test('Next.js builds and serves a route for the edge runtime', async () => {
     'app/worker.mjs': worker,
     'app/[route]/route.js':
       "import { handle } from '../worker.mjs';\nexport const runtime = 'edge';\nexport const GET = handle;\n",
+    'app/api/edge/route.js': filesOfPage(redisUrl())['app/api/edge/route.js']!,
+    '.env': `UPSTASH_REDIS_REST_URL=${double.url}\nUPSTASH_REDIS_REST_TOKEN=${UPSTASH_TOKEN}\n`,
   });
   try {
     const built = await project.build();
@@ -187,6 +189,16 @@ test('Next.js builds and serves a route for the edge runtime', async () => {
     expect((await fetch(`${url}/limited`, { headers: { 'x-ip': '203.0.113.9' } })).status).toBe(403);
     expect(await (await fetch(`${url}/redis`)).json()).toContain("export const runtime = 'nodejs'");
     await sharesLimits((path, headers) => fetch(`${url}${path}`, { headers }));
+
+    const ip = newClient();
+    const ofPage = [];
+    for (let i = 0; i < 4; i += 1) {
+      const invented = { 'X-Real-IP': newClient(), 'X-Forwarded-For': `${newClient()}, ${ip}` };
+      ofPage.push((await fetch(`${url}/api/edge`, { headers: invented })).status);
+    }
+    expect(ofPage).toEqual([200, 200, 200, 429]);
+    // Next.js fills in the address of the connection.
+    expect((await fetch(`${url}/api/edge`)).status).toBe(200);
   } finally {
     await project.remove();
   }
@@ -218,7 +230,8 @@ test('the files of the Next.js page limit requests, and reloads open no connecti
   });
   try {
     const url = await project.start('dev');
-    const get = (ip: string) => fetch(`${url}/api/hello`, { headers: { 'X-Real-IP': ip } });
+    const get = (ip: string, invented: Record<string, string> = {}) =>
+      fetch(`${url}/api/hello`, { headers: { 'X-Forwarded-For': ip, ...invented } });
     const first = await get('192.0.2.7');
     expect([first.status, await first.text()]).toEqual([200, '{"hello":"world"}']);
     // The headers of the proxy replace those of the route.
@@ -227,6 +240,8 @@ test('the files of the Next.js page limit requests, and reloads open no connecti
     const statuses = [];
     for (let i = 2; i <= 6; i += 1) statuses.push((await get('192.0.2.7')).status);
     expect(statuses).toEqual([200, 200, 429, 429, 429]);
+    // Headers that the client invents change nothing behind a proxy that appends the address.
+    expect((await get('192.0.2.9, 192.0.2.7', { 'X-Real-IP': '192.0.2.9' })).status).toBe(429);
 
     const before = await connections();
     for (let change = 1; change <= 3; change += 1) {
