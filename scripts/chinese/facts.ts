@@ -31,7 +31,10 @@ export function factsOf({ level, text }: Section, targetOf: (link: string) => st
   const code = [...prose.matchAll(CODE)].map(([, , part]) => part!.replace(/\s+/g, ' '));
   return {
     level,
-    blocks: blocks.map(({ info, source }) => `${info}\n${withoutComments(info, source)}`),
+    // The name of a tab, such as `[Memory]`, is in the language of the page.
+    blocks: blocks.map(
+      ({ info, source }) => `${info.replace(/ \[.*\]$/, '')}\n${withoutComments(info, source)}`,
+    ),
     logs: blocks.flatMap(({ source }) => source.match(/console\.log\(.*\); \/\/ .*$/gm) ?? []),
     tables: tablesOf(withoutCode),
     items: withoutCode.match(/^ *(?:[-*]|\d+\.) /gm)?.length ?? 0,
