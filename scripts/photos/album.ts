@@ -36,17 +36,18 @@ export class Album {
     this.#folder = join(root, 'photos');
   }
 
-  /** Whether subjects with this beginning, or with this name, are wanted. */
-  wants(name: string): boolean {
-    return (
-      this.wanted.length === 0 || this.wanted.some((one) => name.startsWith(one) || one.startsWith(name))
-    );
+  /** Whether any subject with this beginning may be wanted. */
+  wants(beginning: string): boolean {
+    return this.wanted.length === 0 || this.wanted.some((one) => `${one}/`.startsWith(beginning));
+  }
+
+  /** Is the subject of this name wanted? */
+  chooses(name: string): boolean {
+    return this.wanted.length === 0 || this.wanted.some((one) => name.startsWith(one));
   }
 
   async take(subjects: readonly Subject[]): Promise<void> {
-    const chosen = subjects.filter(
-      ({ name }) => this.wanted.length === 0 || this.wanted.some((one) => name.startsWith(one)),
-    );
+    const chosen = subjects.filter(({ name }) => this.chooses(name));
     for (const viewport of SIZES) {
       for (const subject of chosen) {
         if (subject.widths !== undefined && !subject.widths.includes(viewport.width)) continue;

@@ -21,7 +21,7 @@ export async function photograph(root: string, wanted: readonly string[]): Promi
       await withDemo(root, 'memory', (url) => withTraffic(url, () => album.take(liveSubjects(url))));
     }
     if (album.wants('terminal/')) {
-      await album.take(await terminalSubjects(root));
+      await album.take(await terminalSubjects(root, (name) => album.chooses(name)));
     }
   } finally {
     await browser.close();

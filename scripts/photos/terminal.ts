@@ -18,8 +18,12 @@ const COLUMNS: Readonly<Record<number, number>> = { 1280: 120, 390: 44 };
 const ROWS = 40;
 const CTRL_C = '\u0003';
 
-/** The screens of `sluice` beside a running demo that counts in a file, and the page that `simulate` writes. */
-export async function terminalSubjects(root: string): Promise<Subject[]> {
+/**
+ * The screens of `sluice` beside a running demo that counts in a file, and the page that `simulate` writes.
+ * @param chooses which names are wanted: the other commands do not run
+ */
+export async function terminalSubjects(root: string, chooses: (name: string) => boolean): Promise<Subject[]> {
+  const screens = SCREENS.filter(({ name }) => chooses(`terminal/${name}`));
   const folder = await mkdtemp(join(tmpdir(), 'sluice-photos-'));
   const cli = await bundle(join(root, 'packages/cli/src/bin.ts'), { withPackages: true });
   const shown = new Map<string, string>();
@@ -31,7 +35,7 @@ export async function terminalSubjects(root: string): Promise<Subject[]> {
       const short = (text: string) => text.replaceAll(`${folder}/`, '').replaceAll(`-${width}.db`, '.db');
       const typeAll = async () => {
         await sleep(8000);
-        for (const screen of SCREENS) {
+        for (const screen of screens) {
           const command = screen.command.replace('STORE', store).replace('OTHER', other);
           const text = await typed(`cd ${root} && node ${cli.file} ${command}`, columns, screen);
           shown.set(`${screen.name} ${width}`, htmlOf(short(text), short(`$ sluice ${command}`)));
@@ -44,7 +48,7 @@ export async function terminalSubjects(root: string): Promise<Subject[]> {
     await rm(folder, { recursive: true, force: true });
   }
   return [
-    ...SCREENS.map(({ name }) => ({
+    ...screens.map(({ name }) => ({
       name: `terminal/${name}`,
       open: (page: Page, width: number) => page.setContent(shown.get(`${name} ${width}`)!),
     })),
