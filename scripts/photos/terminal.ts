@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { bundle } from '../../tests/support/bundle.js';
@@ -25,7 +25,9 @@ const CTRL_C = '\u0003';
 export async function terminalSubjects(root: string, chooses: (name: string) => boolean): Promise<Subject[]> {
   const screens = SCREENS.filter(({ name }) => chooses(`terminal/${name}`));
   const folder = await mkdtemp(join(tmpdir(), 'sluice-photos-'));
-  const cli = await bundle(join(root, 'packages/cli/src/bin.ts'), { withPackages: true });
+  const cli = await bundle(join(root, 'packages/cli/src/bin.ts'));
+  // For the drivers of databases, which the command loads while it runs.
+  await symlink(join(root, 'node_modules'), join(dirname(cli.file), 'node_modules'));
   const shown = new Map<string, string>();
   let report: string;
   try {
