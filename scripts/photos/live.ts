@@ -51,6 +51,7 @@ export function liveSubjects(url: string): Subject[] {
   return [
     {
       name: 'live/demo',
+      window: true,
       open: async (page) => {
         await page.goto(url);
         await page.frameLocator('iframe').getByText('Live.').waitFor();
