@@ -4,7 +4,8 @@ import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
 import { keyUseRows, rateRows, topRows, usageOf } from './usage.js';
 
-const none = { allowed: [0, 0, 0], denied: [0, 0, 0], canceled: [0, 0, 0], error: [0, 0, 0] };
+const zeros = [0, 0, 0];
+const none = { allowed: zeros, denied: zeros, canceled: zeros, error: zeros, degraded: zeros };
 const report = (limiter: string, enforced: Partial<typeof none>, shadow: Partial<typeof none> = {}) =>
   ({
     limiter,

@@ -17,4 +17,7 @@ export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => De
 
 export { fields, number, optional, readText, text, textOrNumber, whole } from './checked-text.js';
 export { ownerOfCounted } from './definitions/read-definitions.js';
+export { type FleetProblem, fleetProblems, rulesProblems } from './problems/fleet-problems.js';
+export { type Rates, ratesOf } from './usage/rates.js';
 export { SpaceSaving } from './usage/space-saving.js';
+export { count, listText } from './words.js';

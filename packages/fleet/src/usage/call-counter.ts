@@ -35,7 +35,9 @@ export class CallCounter {
    */
   denied(key: string, shadow: boolean, policy?: string): void {
     const usage = this.#current();
-    (shadow ? usage.shadowDenied : usage.denied).current.add(this.#scoped(usage, key), 1, policy);
+    const scoped = this.#scoped(usage, key);
+    (shadow ? usage.shadowDenied : usage.denied).current.add(scoped, 1, policy);
+    if (!shadow) usage.recentlyDenied.current.add(scoped, 1);
   }
 
   /**

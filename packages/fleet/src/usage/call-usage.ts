@@ -33,8 +33,9 @@ export class CallUsage implements CallObserver {
   }
 
   decided({ parts }: CallParts, decision: Decision, _: Answer | undefined, shadow: boolean): void {
-    const { allowed, policy } = decision;
+    const { allowed, policy, degraded } = decision;
     this.#counter.count(allowed ? 'allowed' : 'denied', shadow);
+    if (degraded) this.#counter.count('degraded', shadow);
     if (this.#keys === 'none') return;
     if (this.#counter.store.keyUse) this.#used(parts, decision, shadow);
     if (allowed) this.#took(parts, shadow);

@@ -1,7 +1,7 @@
 /** Generations that are kept, with the one under way. */
 export const GENERATIONS = 3;
 
-/** What was counted in the last minutes: a counter for each generation, whose summaries are merged when they are read. */
+/** What was counted lately: a counter for each generation, whose summaries are merged when they are read. */
 export class Generations<Counter extends { readonly summary: Sum }, Sum> {
   #current: Counter | undefined;
   /** The last one first. */
@@ -10,6 +10,8 @@ export class Generations<Counter extends { readonly summary: Sum }, Sum> {
   constructor(
     readonly create: () => Counter,
     readonly merge: (sums: readonly Sum[]) => Sum,
+    /** Generations that are kept, with the one under way. */
+    readonly kept = GENERATIONS,
   ) {}
 
   /** Counts the generation under way. Created at the first call. */
@@ -20,7 +22,7 @@ export class Generations<Counter extends { readonly summary: Sum }, Sum> {
 
   /** Begins a generation. */
   next(): void {
-    this.#ended = [this.#current?.summary, ...this.#ended].slice(0, GENERATIONS - 1);
+    this.#ended = [this.#current?.summary, ...this.#ended].slice(0, this.kept - 1);
     this.#current = undefined;
   }
 

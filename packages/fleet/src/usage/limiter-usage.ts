@@ -3,7 +3,7 @@ import { KeySample, mergeSamples, type SampleSummary } from './key-sample.js';
 import { mergeSummaries } from './merge.js';
 import { ResultSlots } from './result-slots.js';
 import { SpaceSaving } from './space-saving.js';
-import type { Summary } from './summary.js';
+import { RECENT_KEYS, type Summary } from './summary.js';
 import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
 
 /** The heaviest keys. Errors and `unlisted` are at most a 256th of the total. */
@@ -12,11 +12,21 @@ const keyCounts = () =>
     () => new SpaceSaving(),
     (sums) => mergeSummaries(sums),
   );
+/** A minute, and the slot under way. */
+const RECENT_SLOTS = 7;
+const recentCounts = () =>
+  new Generations<SpaceSaving, Summary>(
+    () => new SpaceSaving(RECENT_KEYS),
+    (sums) => mergeSummaries(sums, RECENT_KEYS),
+    RECENT_SLOTS,
+  );
 const keySamples = () => new Generations<KeySample, SampleSummary>(() => new KeySample(), mergeSamples);
 
 /** Counts the calls of one limiter. A key may have a scope in front of it, and a space between. */
 export class LimiterUsage {
   readonly denied = keyCounts();
+  /** Of the last minute. */
+  readonly recentlyDenied = recentCounts();
   readonly shadowDenied = keyCounts();
   readonly costly = keyCounts();
   /** Of enforced calls, and of calls in shadow mode; undefined without the option `keyUse`. */
@@ -48,6 +58,7 @@ export class LimiterUsage {
     return {
       name: this.name,
       denied: this.denied.summary,
+      recentlyDenied: this.recentlyDenied.summary,
       shadowDenied: this.shadowDenied.summary,
       costly: this.costly.summary,
       keyUse: this.keyUse?.summary,
@@ -64,6 +75,7 @@ export class LimiterUsage {
     this.active = false;
     this.enforce.advance(slots);
     this.shadow.advance(slots);
+    for (let i = Math.min(slots, RECENT_SLOTS); i > 0; i -= 1) this.recentlyDenied.next();
     for (let i = 0; i < generations; i += 1) {
       this.denied.next();
       this.shadowDenied.next();

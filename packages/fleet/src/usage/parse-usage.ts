@@ -60,12 +60,19 @@ const summary: Reader<Summary> = (given, what) => {
 };
 
 const slots: Reader<readonly number[]> = (given) => list(number(), SLOTS)(given ?? [], 'counts');
-const counts = fields<ResultCounts>({ allowed: slots, denied: slots, canceled: slots, error: slots });
+const counts = fields<ResultCounts>({
+  allowed: slots,
+  denied: slots,
+  canceled: slots,
+  error: slots,
+  degraded: slots,
+});
 
 const limiter = fields<UsageSummary>({
   name: either(oneOf(OTHER_LIMITERS), text(NAME)),
   span: number(),
   denied: summary,
+  recentlyDenied: summary,
   shadowDenied: summary,
   costly: summary,
   keyUse: optional(sampleReader),

@@ -97,6 +97,27 @@ test('a text with long names of policies is bounded, too', async () => {
   expect([limiters.length, limiters[0]!.denied.length, refused]).toEqual([10, 64, []]);
 });
 
+test('the keys of the last minute are read from texts that are younger than a minute', async () => {
+  const text = await published((counterOf) => deny(counterOf('api'), 'ann', 3), 'hash');
+  const plain = await published((counterOf) => deny(counterOf('api'), 'ann', 4));
+  const notes = [0, 59_000, 60_000].map((age) => ({ process: `p-${age}`, age, text }));
+  const [api] = (await read(...notes, plain)).limiters;
+  expect(api!.recentlyDenied).toEqual([{ key: hashKey('ann'), count: 10, error: 0 }]);
+  expect(api!.denied).toEqual([{ key: hashKey('ann'), count: 13, error: 0 }]);
+});
+
+test('of many keys that were denied in a slot, a process lists the 16 heaviest', async () => {
+  const text = await published((counterOf) => {
+    for (let i = 0; i < 40; i += 1) deny(counterOf('api'), `few-${i}`);
+    deny(counterOf('api'), 'ann', 100);
+  });
+  const { recentlyDenied } = (await read(text)).limiters[0]!;
+  expect(recentlyDenied).toHaveLength(16);
+  const [{ key, count, error } = { key: '', count: 0, error: 0 }] = recentlyDenied;
+  expect([key, count - error]).toEqual(['ann', 100]);
+  expect(error).toBeLessThanOrEqual(140 / 16);
+});
+
 test('a key that a process does not list may have the smallest listed count there', async () => {
   const one = await published((counterOf) => {
     fill(counterOf('api'), 2);

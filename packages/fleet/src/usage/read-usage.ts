@@ -1,4 +1,4 @@
-import type { StoreUsage, TopKeys, UsageKeys } from '@sluice/core';
+import type { KeyCount, StoreUsage, TopKeys, UsageKeys } from '@sluice/core';
 import { describe, type FleetBoard } from '@sluice/core/internal';
 import { type LeftOut, readNotes } from '../definitions/read-notes.js';
 import { hashCounted } from './counted-key.js';
@@ -8,7 +8,7 @@ import { mergeSummaries } from './merge.js';
 import { type ProcessUsage, parseUsage } from './parse-usage.js';
 import { RESULTS, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
 import type { Summary } from './summary.js';
-import { topKeys } from './top-keys.js';
+import { keyCounts, topKeys } from './top-keys.js';
 import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
 
 /** One limiter in all processes of a store. */
@@ -17,6 +17,11 @@ export interface LimiterUsageReport extends TopKeys {
   readonly limiter: string;
   /** Calls by result in each slot of 10 s: 15 minutes, the newest slot last. The newest slot is not complete. */
   readonly decisions: ResultCounts;
+  /**
+   * Keys that were denied in the last minute, the most denied first: of each process at most 16. They have the form of `denied`, with errors of
+   * at most a 16th of these denials.
+   */
+  readonly recentlyDenied: readonly KeyCount[];
   /** The same for calls in shadow mode, such as `dryRun`. */
   readonly shadowDecisions: ResultCounts;
   /**
@@ -88,6 +93,11 @@ export async function readUsage(store: UsageSource): Promise<UsageReport> {
   return { limiters: reports(keys === 'hash' ? published.map(hashed) : published), processes, refused, keys };
 }
 
+type Lists = 'denied' | 'shadowDenied' | 'costly';
+
+/** A list of the last minute that was published earlier than this is no longer one, ms. */
+const RECENT_MS = 60_000;
+
 function reports(published: readonly Published[]): LimiterUsageReport[] {
   const names = new Set(published.flatMap(({ limiters }) => limiters.map(({ name }) => name)));
   return [...names].sort().map((name) => {
@@ -95,8 +105,10 @@ function reports(published: readonly Published[]): LimiterUsageReport[] {
       const summary = summaryIn(process, name, names);
       return summary === undefined ? [] : [{ process, summary }];
     });
-    const merged = (list: 'denied' | 'shadowDenied' | 'costly') =>
-      mergeSummaries(parts.map(({ summary }) => summary[list]));
+    const merged = (list: Lists) => mergeSummaries(parts.map(({ summary }) => summary[list]));
+    const recent = parts.flatMap(({ process, summary }) =>
+      process.age < RECENT_MS ? [summary.recentlyDenied] : [],
+    );
     const use = (list: 'keyUse' | 'shadowKeyUse') => {
       const samples = parts.flatMap(({ summary }) => summary[list] ?? []);
       return samples.length === 0 ? undefined : keyUseOf(mergeSamples(samples));
@@ -114,7 +126,8 @@ function reports(published: readonly Published[]): LimiterUsageReport[] {
     };
     return {
       limiter: name,
-      ...topKeys({ name, ...lists, enforce, shadow, span }),
+      ...topKeys({ ...lists, span }),
+      recentlyDenied: keyCounts(mergeSummaries(recent)),
       decisions: enforce,
       shadowDecisions: shadow,
       keyUse: use('keyUse'),
@@ -144,12 +157,13 @@ function summaryIn(
           entry.key.startsWith(start) ? [{ ...entry, key: entry.key.slice(start.length) }] : [],
         );
   const part = (summary: Summary): Summary => ({ ...summary, entries: entriesOf(summary) });
-  const { denied, shadowDenied, costly, enforce, shadow, span } = other;
+  const { denied, recentlyDenied, shadowDenied, costly, enforce, shadow, span } = other;
   const slots = name === OTHER_LIMITERS ? { enforce, shadow } : { enforce: NO_CALLS, shadow: NO_CALLS };
   return {
     name,
     span,
     denied: part(denied),
+    recentlyDenied: part(recentlyDenied),
     shadowDenied: part(shadowDenied),
     costly: part(costly),
     ...slots,
@@ -166,19 +180,20 @@ function hashed(published: Published): Published {
   const limiters = published.limiters.map((limiter) => ({
     ...limiter,
     denied: list(limiter.denied),
+    recentlyDenied: list(limiter.recentlyDenied),
     shadowDenied: list(limiter.shadowDenied),
     costly: list(limiter.costly),
   }));
   return { ...published, keys: 'hash', limiters };
 }
 
-const NO_CALLS: ResultCounts = { allowed: [], denied: [], canceled: [], error: [] };
+const NO_CALLS: ResultCounts = { allowed: [], denied: [], canceled: [], error: [], degraded: [] };
 
 type Slots = Record<keyof ResultCounts, number[]>;
 
 const emptySlots = (): Slots => {
   const zeros = () => new Array<number>(SLOTS).fill(0);
-  return { allowed: zeros(), denied: zeros(), canceled: zeros(), error: zeros() };
+  return { allowed: zeros(), denied: zeros(), canceled: zeros(), error: zeros(), degraded: zeros() };
 };
 
 /** Adds the slots of a process, which do not begin when ours do: each is added to the slot that has its middle. */

@@ -3,11 +3,11 @@ export const SLOT_MS = 10_000;
 /** Slots that are kept: 15 minutes. */
 export const SLOTS = 90;
 
-/** How a call ended. */
-export const RESULTS = ['allowed', 'denied', 'canceled', 'error'] as const;
+/** How a call ended. A call that a failure policy decided also counts as `degraded`. */
+export const RESULTS = ['allowed', 'denied', 'canceled', 'error', 'degraded'] as const;
 export type Result = (typeof RESULTS)[number];
 
-/** Calls in each slot, by result. */
+/** Calls in each slot, by result. Those that a failure policy decided are in `degraded`, and in their result. */
 export type ResultCounts = Readonly<Record<Result, readonly number[]>>;
 
 /** Counts calls by result in slots of 10 s. It has no clock: `advance` begins the next slots. */
@@ -23,6 +23,7 @@ export class ResultSlots {
       denied: new Float64Array(SLOTS),
       canceled: new Float64Array(SLOTS),
       error: new Float64Array(SLOTS),
+      degraded: new Float64Array(SLOTS),
     };
     this.#rings[result][this.#slot]! += 1;
   }
@@ -42,6 +43,7 @@ export class ResultSlots {
       denied: this.#counts('denied'),
       canceled: this.#counts('canceled'),
       error: this.#counts('error'),
+      degraded: this.#counts('degraded'),
     };
   }
 

@@ -1,5 +1,7 @@
-import type { FleetBoard } from '@sluice/core/internal';
+import type { Decision } from '@sluice/core';
+import type { FleetBoard, ObservedLimiter } from '@sluice/core/internal';
 import { CallCounter } from './call-counter.js';
+import { CallUsage } from './call-usage.js';
 import { SLOT_MS } from './result-slots.js';
 import { StoreUsage } from './store-usage.js';
 
@@ -32,6 +34,7 @@ test('decisions are counted in slots of 10 s, the newest first', () => {
     denied: [2, 0, 0, 1],
     canceled: [],
     error: [],
+    degraded: [],
   });
   expect(slotAge).toBeLessThan(10);
 });
@@ -53,6 +56,32 @@ test('slots are dropped after 15 minutes, and keys after 10 to 15 minutes', () =
   expect(denied()).toEqual(['ann 2']);
   expect(api.topKeys().span).toBe(10 * 60_000 + 10);
   expect(usage.summary().limiters[0]!.enforce.denied).toHaveLength(61);
+});
+
+test('a key is among the recently denied ones for a minute, with the slot under way', () => {
+  const { usage, api } = start();
+  const recent = () =>
+    usage.summary().limiters[0]!.recentlyDenied.entries.map(({ key, count }) => `${key} ${count}`);
+  deny(api, 'bob');
+  jest.advanceTimersByTime(SLOT_MS + 1);
+  deny(api);
+  api.denied('dry', true);
+  jest.advanceTimersByTime(5 * SLOT_MS);
+  deny(api);
+  expect(recent()).toEqual(['ann 2', 'bob 1']);
+  jest.advanceTimersByTime(SLOT_MS);
+  expect(recent()).toEqual(['ann 2']);
+  jest.advanceTimersByTime(2 * 60_000);
+  expect(recent()).toEqual([]);
+  expect(api.topKeys().denied).toHaveLength(2);
+});
+
+test('a call that a failure policy decided counts by its result, and as degraded', () => {
+  const { usage } = start();
+  const calls = new CallUsage(usage, { name: 'api', keys: 'none' } as ObservedLimiter);
+  for (const degraded of [true, false])
+    calls.decided({ parts: [] }, { allowed: true, degraded } as unknown as Decision, undefined, false);
+  expect(usage.summary().limiters[0]!.enforce).toMatchObject({ allowed: [2], denied: [], degraded: [1] });
 });
 
 test('fake timers can start after the first calls', () => {

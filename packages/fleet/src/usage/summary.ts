@@ -19,3 +19,5 @@ export interface Summary {
 
 /** Keys of a summary: every key with more than a 256th of the total is among them. */
 export const CAPACITY = 256;
+/** Keys of one slot of the last minute, and of its list: a limiter has many slots. */
+export const RECENT_KEYS = 16;

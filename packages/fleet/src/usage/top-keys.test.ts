@@ -65,8 +65,8 @@ test('calls in shadow mode are listed separately', async () => {
   ]);
   expect(await decisionsOf(store)).toEqual({
     api: {
-      enforce: { allowed: 0, denied: 0, canceled: 0, error: 0 },
-      shadow: { allowed: 2, denied: 3, canceled: 0, error: 0 },
+      enforce: { allowed: 0, denied: 0, canceled: 0, error: 0, degraded: 0 },
+      shadow: { allowed: 2, denied: 3, canceled: 0, error: 0, degraded: 0 },
     },
   });
 });

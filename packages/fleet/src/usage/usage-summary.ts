@@ -13,6 +13,8 @@ export interface UsageSummary {
   readonly name: string;
   /** Denied calls of each key. */
   readonly denied: Summary;
+  /** Those of the last minute. */
+  readonly recentlyDenied: Summary;
   /** Calls in shadow mode that would have been denied. */
   readonly shadowDenied: Summary;
   /** Permits that allowed calls of each key took, in both modes. */

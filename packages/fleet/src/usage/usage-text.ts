@@ -6,7 +6,7 @@ import { SAMPLE, type SampleSummary } from './key-sample.js';
 import { heaviest } from './merge.js';
 import { RESULTS, type ResultCounts } from './result-slots.js';
 import { type SampleText, sampleSize, sampleText } from './sample-text.js';
-import { CAPACITY, type Counted, type Summary } from './summary.js';
+import { CAPACITY, type Counted, RECENT_KEYS, type Summary } from './summary.js';
 import type { StoreUsageSummary, UsageSummary } from './usage-summary.js';
 
 /** Raised when an older reader would misread a text. */
@@ -37,6 +37,7 @@ export interface LimiterText {
   readonly name: string;
   readonly span: number;
   readonly denied?: ListText;
+  readonly recentlyDenied?: ListText;
   readonly shadowDenied?: ListText;
   readonly costly?: ListText;
   readonly keyUse?: SampleText;
@@ -57,6 +58,9 @@ export interface UsageText {
   readonly limiters: readonly LimiterText[];
 }
 
+const LISTS = ['denied', 'recentlyDenied', 'shadowDenied', 'costly'] as const;
+type ListName = (typeof LISTS)[number];
+
 /** Writes the text of a process, again and again. */
 export class UsageWriter {
   /** Hashes of the last text: most keys are in the next one, too. */
@@ -66,8 +70,8 @@ export class UsageWriter {
 
   write(usage: StoreUsageSummary): string {
     const bare = JSON.stringify(this.#text(usage, 0, String)).length;
-    const sizes = usage.limiters.flatMap(({ denied, shadowDenied, costly }) =>
-      [denied, shadowDenied, costly].map(({ entries }) => entries.map((entry) => this.#size(entry))),
+    const lists = usage.limiters.flatMap((limiter) =>
+      LISTS.map((name) => ({ name, sizes: limiter[name].entries.map((entry) => this.#size(entry)) })),
     );
     const samples = usage.limiters.flatMap(({ keyUse, shadowKeyUse }) =>
       [keyUse ?? [], shadowKeyUse ?? []].flat(),
@@ -77,7 +81,7 @@ export class UsageWriter {
     const sizeOfNames = (keys: number) =>
       usage.limiters.reduce((sum, limiter) => sum + sizeOfPolicies(limiter, keys), 0);
     let most = CAPACITY;
-    const sizeWith = (keys: number) => bare + sizeOf(sizes, keys) + sizeOfNames(keys) + sizeOfSamples(keys);
+    const sizeWith = (keys: number) => bare + sizeOf(lists, keys) + sizeOfNames(keys) + sizeOfSamples(keys);
     while (most > 0 && sizeWith(most) > MOST_CHARACTERS) most >>= 1;
     const hashes = new Map<string, string>();
     const shown = (key: string) => {
@@ -100,9 +104,9 @@ export class UsageWriter {
   }
 
   #text({ slotAge, limiters }: StoreUsageSummary, most: number, shown: (key: string) => string): UsageText {
-    const list = (name: 'denied' | 'shadowDenied' | 'costly', summary: Summary) => {
+    const list = (name: ListName, summary: Summary) => {
       if (summary.total === 0) return {};
-      const { entries, total, unlisted } = heaviest(summary, most);
+      const { entries, total, unlisted } = heaviest(summary, listedOf(name, most));
       return {
         [name]: {
           total,
@@ -127,6 +131,7 @@ export class UsageWriter {
         name: one.name,
         span: one.span,
         ...list('denied', one.denied),
+        ...list('recentlyDenied', one.recentlyDenied),
         ...list('shadowDenied', one.shadowDenied),
         ...list('costly', one.costly),
         ...sampled('keyUse', one.keyUse),
@@ -141,8 +146,18 @@ export class UsageWriter {
 /** Sampled keys of a limiter, when each of its lists has `listed` keys. With fewer than 64, the figures would say little. */
 const sampledOf = (listed: number): number => Math.max(64, (SAMPLE / CAPACITY) * listed);
 
-const sizeOf = (lists: readonly (readonly number[])[], most: number): number =>
-  lists.reduce((sum, sizes) => sizes.slice(0, most).reduce((total, size) => total + size, sum), 0);
+/** Keys of a list, when the longest lists have `most`: the list of one minute needs fewer. */
+const listedOf = (list: ListName, most: number): number =>
+  list === 'recentlyDenied' ? Math.ceil((RECENT_KEYS / CAPACITY) * most) : most;
+
+const sizeOf = (
+  lists: readonly { readonly name: ListName; readonly sizes: readonly number[] }[],
+  most: number,
+): number =>
+  lists.reduce(
+    (sum, { name, sizes }) => sizes.slice(0, listedOf(name, most)).reduce((total, size) => total + size, sum),
+    0,
+  );
 
 /** The names of policies, each once. */
 const namesOf = (entries: readonly Counted[]): readonly string[] => [
