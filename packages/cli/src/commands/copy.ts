@@ -1,9 +1,9 @@
+import type { Carried, CarryTarget } from '@sluice/entries';
 import { confirmed } from '../change.js';
 import { CliError, cliErrorOf, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { askedOfOther, connected } from '../connected.js';
 import { type Connection, entriesOf } from '../connection.js';
-import { type Carried, type CarryTarget, carry } from '../copy/carry.js';
 import { clockNote } from '../copy/clock-note.js';
 import { isMissing } from '../database.js';
 import { count } from '../words.js';
@@ -36,11 +36,11 @@ export const copy: CommandDefinition = {
   ],
   summary: 'carry all that is stored to another store',
   description:
-    'Carries what counts from one store to another, each entry with the time that it has left: counts, bookings, holders, blocks, ' +
-    'overrides, shared rates and rules. An entry that the other store has stays, without --overwrite, so it can be run again after it ' +
-    'was interrupted. Exits with 1 if nothing was there, or nothing was changed.',
+    'Carries counts, bookings, holders, blocks, overrides, shared rates and rules from one store to another, each with the time that it has ' +
+    'left. What the other store has stays, without --overwrite, so it can be run again. Exits with 1 if nothing was there, or nothing was ' +
+    'changed.',
   example: [
-    'copy --from sqlite:limits.db --to redis://127.0.0.1:6379',
+    'copy --from sqlite:limits.db --to redis://db:6379',
     'Asks, and carries the entries of the file to that Redis.',
   ],
   writes: true,
@@ -98,8 +98,9 @@ async function carryTo(
     told = read;
     notes.say(`${read} entries so far.`);
   };
+  const { carry } = await import('@sluice/entries'); // loaded here, so that other commands do not wait for it
   const carried = await carry(
-    context,
+    entriesOf(context),
     to,
     {
       prefix: String(prefix),
@@ -107,6 +108,7 @@ async function carryTo(
       overwrites: overwrite === true,
       dryRun: dryRun === true,
       signal,
+      ask: context.ask,
     },
     progress,
   );

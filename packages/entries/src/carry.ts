@@ -1,7 +1,5 @@
 import { LAYOUT } from '@sluice/core/internal';
-import type { StoredEntries, StoredEntry } from '@sluice/entries';
-import { askedOf } from '../connected.js';
-import { type Connection, entriesOf } from '../connection.js';
+import type { StoredEntries, StoredEntry } from './table-entries.js';
 
 export interface CarryOptions {
   /** The keyPrefix of the limiters. */
@@ -12,9 +10,11 @@ export interface CarryOptions {
   readonly dryRun: boolean;
   /** Ends it after the present page. */
   readonly signal: AbortSignal;
+  /** Waits for an answer of the source: it may reject when that takes too long. Default: for as long as it takes. */
+  ask?<T>(answer: Promise<T>): Promise<T>;
 }
 
-/** Where the entries go. @throws CliError */
+/** Where the entries go. */
 export type CarryTarget = Pick<StoredEntries, 'put'>;
 
 /** Numbers of entries. */
@@ -31,15 +31,15 @@ export interface Carried {
  * Carries what counts from one store to another, a page at a time: the entries of limiters, shared rates, rules and their texts. The notice
  * board stays, because it is of the processes of its store.
  * @param progress called after each page
- * @throws CliError; all errors of the source
+ * @throws all errors of the source and of the target
  */
 export async function carry(
-  from: Connection,
+  from: Pick<StoredEntries, 'pages'>,
   to: CarryTarget,
   options: CarryOptions,
   progress: (carried: Readonly<Carried>) => void,
 ): Promise<Carried> {
-  const { prefix, limiter, overwrites, dryRun, signal } = options;
+  const { prefix, limiter, overwrites, dryRun, signal, ask = (answer) => answer } = options;
   const carried = { read: 0, bytes: 0, written: 0 };
   const put = async (entries: readonly StoredEntry[], all = overwrites): Promise<void> => {
     if (entries.length === 0) return;
@@ -47,9 +47,9 @@ export async function carry(
   };
   const documents = new Documents();
   const start = `${prefix}:${LAYOUT}:`;
-  const pages = entriesOf(from).pages(start)[Symbol.asyncIterator]();
+  const pages = from.pages(start)[Symbol.asyncIterator]();
   while (!signal.aborted) {
-    const { value, done } = await askedOf(from, pages.next());
+    const { value, done } = await ask(pages.next());
     if (done) break;
     const page = value.filter(({ key }) => isCarried(key.slice(start.length), limiter));
     carried.read += page.length;
