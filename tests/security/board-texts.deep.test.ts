@@ -9,6 +9,9 @@ import { denialJson, denialLine } from '../../packages/cli/src/denial-line.js';
 import { fleetOf } from '../../packages/cli/src/fleet.js';
 import { Notes } from '../../packages/cli/src/notes.js';
 import { Output } from '../../packages/cli/src/output.js';
+import { nextSteps } from '../../packages/cli/src/status/next.js';
+import { render } from '../../packages/cli/src/status/render.js';
+import { readState } from '../../packages/cli/src/status/state.js';
 import { fixedWindow, memoryStore, type Store } from '../../packages/core/src/index.js';
 import { Denials } from '../../packages/dashboard/src/denials.js';
 import { Limiters } from '../../packages/dashboard/src/limiters.js';
@@ -81,7 +84,8 @@ async function usageText(name: string): Promise<string> {
   };
   const usage = new StoreUsage('plain', { publish } as never, true);
   const counter = new CallCounter(usage, name);
-  for (const result of ['allowed', 'denied', 'canceled', 'error'] as const) counter.count(result, false);
+  for (const result of ['allowed', 'denied', 'canceled', 'error', 'degraded'] as const)
+    counter.count(result, false);
   counter.denied('ann', false);
   counter.denied('eve', true);
   counter.took('ann', 3);
@@ -140,7 +144,9 @@ async function run(command: typeof ls, store: Store, args: string[] = [], option
     store,
     output,
     notes: new Notes({ write: (text: string) => (notes += text) }, {}),
-    redis: { client: { pttl: async () => -2 } },
+    redis: { client: { pttl: async () => -2, time: async () => [0, 0] } },
+    address: 'redis://127.0.0.1:6379',
+    storeFlags: '',
     ask: async <T>(answer: Promise<T>) => answer,
   } as unknown as Context;
   const code = await command.run(context, args, options);
@@ -148,6 +154,16 @@ async function run(command: typeof ls, store: Store, args: string[] = [], option
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(written)) throw new Error(`it commands the terminal: ${written}`);
   return { code, out, notes };
 }
+
+/** What `sluice` prints without a command, once it is connected. */
+const glance: typeof ls = {
+  ...ls,
+  run: async (context) => {
+    const state = await readState(context);
+    context.output.lines(render(context, state, nextSteps(state, true)));
+    return 0;
+  },
+};
 
 let memory: ReturnType<typeof memoryStore>;
 beforeAll(() => {
@@ -176,6 +192,7 @@ test('ls, explain, inspect and the live page skip a hostile definition and show 
     expect((await run(explain, store, ['good', 'ann'], { cost: '1' })).out).toMatch(/^Yes: /);
     expect((await run(explain, store, ['api', 'ann'], { cost: '1' })).code).toBe(0);
     await run(inspect, store, ['ann'], { all: true });
+    expect((await run(glance, store)).out).toMatch(/^good: /m);
     await limiters.close();
   }
   expect(seen.size).toBeGreaterThan(100);
@@ -194,6 +211,7 @@ test('top, stats and the live page skip a hostile usage text and show the other 
     expect(shown.out).toMatch(/^good /m);
     if (refused) expect(shown.notes).toMatch(/^sluice: What process p1 published is left out: it/);
     else expect(shown.notes).toBe('');
+    expect((await run(glance, store)).out).toMatch(/^good: /m);
     const listed = await run(top, store, [], { most: '1000' });
     // A hostile text may have such high counts that only a long list shows the others.
     expect(listed.out).toMatch(/^good +ann +1$/m);

@@ -7,6 +7,11 @@ import { fleetOf, type KnownLimiter, NOBODY, named, notLookedAt, withKeys } from
 import { type KeyReport, linesOf, lookAt } from './key-report.js';
 import { forTerminal, shownKey } from './text.js';
 
+/** The argument of every command that changes a key. */
+export const KEY = ['<key>', 'the key as the limiter gets it: an address, a user id'] as const;
+export const ASKS =
+  'Says what the key was, asks before it changes anything, and exits with 1 if nothing was changed.';
+
 /** Options of every command that changes a key. */
 export const CHANGE_OPTIONS: readonly CommandOption[] = [
   { flags: '--limiter <name>', description: 'the limiter' },

@@ -14,6 +14,11 @@ export interface Context extends Connection {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
+  /**
+   * The options that said where the store is, for other command lines: empty, or `--store sqlite:limits.db ` with a space behind. Undefined: they
+   * are too long, or have a password.
+   */
+  readonly storeFlags: string | undefined;
   /** Rejects after the deadline, also if the server is frozen. */
   ask<T>(answer: Promise<T>): Promise<T>;
   /** A second store, which the command connects and closes. @param address as `--store` takes it; undefined: the store of all commands */

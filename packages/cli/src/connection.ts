@@ -23,6 +23,8 @@ export interface Connection {
   readonly examine?: ((options: DoctorOptions) => Promise<Finding[]>) | undefined;
   /** The address without user and password. */
   readonly address: string;
+  /** Did an option or the environment say where the store is? Otherwise it is the Redis of this machine. */
+  readonly isGiven: boolean;
   /** Deadline of one reply, ms. */
   readonly deadline: number;
   close(): Promise<void>;
@@ -62,11 +64,12 @@ export async function connectionOf(
   const deadline = toMicros('--deadline', options.deadline) / 1000;
   const usual = options.store ?? (given.length === 0 ? env.SLUICE_STORE || undefined : undefined);
   const store = address ?? usual;
+  const isGiven = store !== undefined || given.length > 0 || Boolean(env.REDIS_URL);
   if (store !== undefined && isDatabase(store)) {
     const { table } = options;
-    return { ...(await connectDatabase(store, { table, creates })), deadline };
+    return { ...(await connectDatabase(store, { table, creates })), isGiven, deadline };
   }
   const server = address === undefined ? options : { ...options, cluster: undefined, sentinel: undefined };
   const redis = address ?? options.redis ?? usual;
-  return { ...connectRedis({ ...server, redis }, env, deadline), deadline };
+  return { ...connectRedis({ ...server, redis }, env, deadline), isGiven, deadline };
 }

@@ -38,6 +38,12 @@ export async function fleetOf({ store, ask, notes }: Context): Promise<Fleet> {
 export const withKeys = ({ limiters }: Fleet): KnownLimiter[] =>
   limiters.filter(({ definition }) => Object.keys(definition.policies).length > 0);
 
+/** A combination of a single limiter, such as for a request that one rule matches, is redundant if that limiter is in the list. */
+export function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
+  const [member, another] = Object.values(members ?? {});
+  return another !== undefined || !limiters.some(({ definition: { name } }) => name === member);
+}
+
 /** A factory publishes only its latest limiter. This returns it under another name. */
 function renamed({ definition, processes }: KnownLimiter, name: string): KnownLimiter {
   const { name: like, keyPrefix, policies, prefixes, several } = definition;

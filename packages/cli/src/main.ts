@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { cliErrorOf, type ExitCode } from './cli-error.js';
 import { writeText } from './notes.js';
-import { programOf } from './program.js';
+import { programOf, withCommand } from './program.js';
 
 /**
  * Runs the command `sluice`.
@@ -20,7 +20,8 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     throw error;
   });
   try {
-    await programOf(state, interrupted.signal).parseAsync([...args], { from: 'user' });
+    const program = programOf(state, interrupted.signal);
+    await program.parseAsync(withCommand(program, args), { from: 'user' });
     return state.code;
   } catch (error) {
     // Commander has printed its own error, or the help.

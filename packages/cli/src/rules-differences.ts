@@ -1,6 +1,6 @@
 import type { LimiterPolicies, Policy } from '@sluice/core';
 import type { Rule, RuleSet, RulesDocument } from '@sluice/rules';
-import { policyOf } from './words.js';
+import { count, policyOf } from './words.js';
 
 /** One difference between two versions of rules. */
 export interface Difference {
@@ -128,7 +128,7 @@ const changed = (
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : JSON.stringify(value);
-const sizeOf = (tests: RulesDocument['tests']): string | undefined => tests && `${tests.length} tests`;
+const sizeOf = (tests: RulesDocument['tests']): string | undefined => tests && count(tests.length, 'test');
 
 type Texts = ReadonlyMap<string, string | undefined>;
 

@@ -43,6 +43,10 @@ export function shownKey(key: string): string {
   return text.length > LONGEST_KEY ? `${text.slice(0, LONGEST_KEY - 1)}…` : text;
 }
 
+/** A word of a command line, as a shell reads it. Others choose keys: a key must stay one word. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
 /** The columns that a text occupies, without its colours. */
 export const widthOf = (text: string): number => [...text.replace(COLOURS, '')].length;
 

@@ -1,17 +1,21 @@
 import { decodeKey } from '@sluice/core/internal';
-import { type KeyUse, type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/fleet';
+import { type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/fleet';
+import { type Rates, ratesOf } from '@sluice/fleet/internal';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
-import { ownerOfCounted } from './owners.js';
+import { type Owner, ownerOfCounted } from './owners.js';
 
-/** Length of a slot of the counts, s. */
-const SLOT = 10;
-
-/** The counts of processes with the option `usage`. @throws CliError without such a process */
-export async function usageOf({ store, ask, notes }: Context): Promise<UsageReport> {
+/** The counts of processes with the option `usage`, of which there may be none. */
+export async function countsOf({ store, ask, notes }: Context): Promise<UsageReport> {
   const usage = await ask(readUsage(store));
   usage.refused.forEach(notes.leftOut);
+  return usage;
+}
+
+/** The same. @throws CliError without such a process */
+export async function usageOf(context: Context): Promise<UsageReport> {
+  const usage = await countsOf(context);
   if (usage.processes.length > 0) return usage;
   throw new CliError(
     'No process has counted its calls in the last 15 minutes.',
@@ -19,51 +23,6 @@ export async function usageOf({ store, ask, notes }: Context): Promise<UsageRepo
       'sluice tail shows denials without it.',
     1,
   );
-}
-
-/** The rates of one limiter, calls per second. */
-export interface Rates {
-  readonly limiter: string;
-  /** `shadow`: decided but not enforced, as in a dry run or by a shadow rule. */
-  readonly mode: 'enforce' | 'shadow';
-  readonly allowed: number;
-  readonly denied: number;
-  readonly errors: number;
-  /** Share of denied calls, 0 to 1. */
-  readonly share: number;
-  /** Use by keys in the last 10 to 15 minutes. Only with `keyUse` in the option `usage`. */
-  readonly keyUse: KeyUse | undefined;
-}
-
-/** Up to this time, s, the span of a report is the time since the limiter's first call. Later it can be shorter. */
-const EXACT_SPAN = 600;
-
-/** The slots of a rate, without the incomplete latest slot; and their length, s. */
-function slotsOf(span: number, seconds: number) {
-  const slots = Math.max(1, Math.round(seconds / SLOT));
-  // All calls so far, over the time since the first one.
-  if (span < Math.min(EXACT_SPAN, (slots + 1) * SLOT))
-    return { from: 0, to: undefined, length: Math.max(1, span) };
-  return { from: -slots - 1, to: -1, length: slots * SLOT };
-}
-
-/** @param seconds length of the period before now */
-export function ratesOf(
-  { limiter, decisions, shadowDecisions, keyUse, shadowKeyUse, span }: LimiterUsageReport,
-  seconds: number,
-  mode: Rates['mode'] = 'enforce',
-): Rates {
-  const { from, to, length } = slotsOf(span / 1_000, seconds);
-  const counted = mode === 'shadow' ? shadowDecisions : decisions;
-  const perSecond = (counts: readonly number[]) =>
-    counts.slice(from, to).reduce((sum, one) => sum + one, 0) / length;
-  const [allowed, denied] = [perSecond(counted.allowed), perSecond(counted.denied)];
-  const errors = perSecond(counted.error);
-  return {
-    ...{ limiter, mode, allowed, denied, errors },
-    share: denied === 0 ? 0 : denied / (allowed + denied),
-    keyUse: mode === 'shadow' ? shadowKeyUse : keyUse,
-  };
 }
 
 /** The modes that a limiter used: enforced and shadow decisions. */
@@ -128,14 +87,21 @@ export function keyUseRows(rates: readonly Rates[]): { heads: string[]; rows: st
   return { heads: ['LIMIT', 'KEYS', 'USE P50', 'P90', 'P99', 'MAX'], rows };
 }
 
-export type TopList = 'denied' | 'shadowDenied' | 'costly';
+export type TopList = 'denied' | 'recentlyDenied' | 'shadowDenied' | 'costly';
+
+/** A key of a list, under the name that other commands accept. */
+export interface ListedKey extends Owner {
+  readonly key: string;
+  readonly count: number;
+  readonly error: number;
+}
 
 /**
  * The heaviest keys of all limiters, or of one. Limiters and keys have the names that other commands accept. Digests stay digests.
  * @param only a limiter or a combination
  */
 export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: number, only?: string) {
-  const found = usage.limiters
+  const found: ListedKey[] = usage.limiters
     .flatMap((report) =>
       report[list].map(({ scope, key, ...counts }) => ({
         ...ownerOfCounted(fleet, report.limiter, scope),
@@ -146,10 +112,15 @@ export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: n
     .filter(({ limiter, combination }) => only === undefined || limiter === only || combination === only)
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
+  return { ...keyRows(found, list === 'costly' ? 'PERMITS' : 'DENIED'), found };
+}
+
+/** The heads and rows of a table of keys. */
+export function keyRows(found: readonly ListedKey[], what: string): { heads: string[]; rows: string[][] } {
   const rows = found.map(({ limiter, key, count, error }) => [
     limiter,
     key,
     error === 0 ? String(count) : `${count - error}–${count}`,
   ]);
-  return { heads: ['LIMITER', 'KEY', list === 'costly' ? 'PERMITS' : 'DENIED'], rows, found };
+  return { heads: ['LIMITER', 'KEY', what], rows };
 }

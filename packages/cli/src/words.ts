@@ -1,5 +1,8 @@
 import type { Policy, StateView } from '@sluice/core';
 import { lengthText, policyText } from '@sluice/fleet';
+import { count, listText } from '@sluice/fleet/internal';
+
+export { count, listText };
 
 export const lengthOfMicros = (micros: number): string => lengthText(micros / 1_000);
 
@@ -15,10 +18,6 @@ export function timeOf(micros: number, now: number): string {
 /** `at 14:03:05, in 12 s`. */
 export const momentOf = (micros: number, now: number): string =>
   `at ${timeOf(micros, now)}, in ${lengthOfMicros(Math.max(0, micros - now))}`;
-
-/** `1 permit`, `3 permits`. */
-export const count = (number: number, one: string, several = `${one}s`): string =>
-  `${number} ${number === 1 ? one : several}`;
 
 /** A policy as text: `100 per 1 min (fixedWindow)`. */
 export const policyOf = (policy: Policy): string => `${policyText(policy)} (${policy.algorithm})`;

@@ -121,9 +121,8 @@ describe('commands that read', () => {
   });
 
   test('no line is longer than 40 columns on such a terminal', async () => {
-    for (const args of [['ls'], ['inspect', 'ann'], ['explain', 'login', 'ann'], ['stats'], ['--help']]) {
+    for (const args of [['ls'], ['inspect', 'ann'], ['explain', 'login', 'ann'], ['stats']]) {
       const { stdout } = await sluice(args, { ...env, COLUMNS: '40' });
-      if (args[0] === '--help') continue; // commander's own
       expect(lines(stdout).filter((line) => line.length > 40)).toEqual([]);
     }
   });
@@ -409,7 +408,7 @@ test('inspect reads all 200 published limiters, and ls names the omitted ones', 
     const all = await sluice(['inspect', 'ann', '--json'], { REDIS_URL: many.url });
     expect([all.code, all.values().length]).toEqual([0, 200]);
     const { stdout } = await sluice(['ls'], { REDIS_URL: many.url });
-    expect(stdout).toContain('50 limiters more are not listed');
+    expect(stdout).toContain('50 more limiters are not listed');
   } finally {
     await Promise.all(made.map((limiter) => limiter.close()));
     await own.close();
@@ -424,6 +423,7 @@ test('a user without write rights can use every command that reads', async () =>
   const login = { REDIS_URL: server.url, REDIS_USERNAME: 'reader', REDIS_PASSWORD: 'pw' };
   const before = await admin.dbsize();
   for (const args of [
+    [],
     ['ls'],
     ['ls', '--processes'],
     ['inspect', 'ann'],
@@ -454,10 +454,11 @@ test('help, version and completion do not connect to Redis', async () => {
     const { code, stdout } = await sluice([name, '--help'], nowhere);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nExample:\n {2}\$ /)]);
   }
-  for (const [, name] of help.stdout.matchAll(/^ {2}(\w+) (?:\[|<)/gm))
-    if (name !== 'help') expect(page).toMatch(new RegExp(`^\\|.*\`${name}\\b`, 'm'));
   expect((await sluice(['--version'], nowhere)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   for (const shell of ['bash', 'zsh', 'fish'])
     expect((await sluice(['completion', shell], nowhere)).stdout).toContain('inspect');
-  expect((await sluice([], nowhere)).stderr).toContain('Usage: sluice');
+  for (const [name] of help.stdout
+    .slice(help.stdout.indexOf('Commands:'))
+    .matchAll(/(?<=^ {2})[a-z]+(?= {2})/gm))
+    if (name !== 'help') expect(page).toMatch(new RegExp(`^\\|.*\`${name}\\b`, 'm'));
 });

@@ -69,6 +69,8 @@ async function expectReads(commands: string[][], scans = 0): Promise<void> {
 const SAMPLE = 20;
 
 test.each([
+  [[], 0],
+  [['completion-words', 'sluice explain '], 0],
   [['ls'], 0],
   [['ls', '--processes'], 0],
   [['inspect', 'ann'], 0],

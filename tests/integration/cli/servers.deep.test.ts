@@ -81,6 +81,25 @@ function commands(store: () => Store, server: () => string[]): void {
     }
   });
 
+  test('sluice alone shows the state', async () => {
+    const limiters = await service(store());
+    try {
+      await store().usage!.publish();
+      const state = await sluice(['--json', ...server()]);
+      expect(state).toMatchObject({ code: 0, stderr: '' });
+      expect(state.values()).toMatchObject([
+        {
+          counting: [expect.any(String)],
+          problems: [],
+          limiters: expect.arrayContaining([expect.objectContaining({ limiter: 'login' })]),
+        },
+      ]);
+      expect((await sluice(server())).stdout).toMatch(/answers in [\d.]+ ms\. 1 process on 1 host/);
+    } finally {
+      await Promise.all(Object.values(limiters).map((limiter) => limiter.close()));
+    }
+  });
+
   test('tail shows the denials of processes', async () => {
     const limiters = await service(store());
     const tail = await tailing(['--count', '1', '--json', ...server()]);

@@ -26,6 +26,9 @@ const run = (args: string[], token = UPSTASH_TOKEN) =>
 test('ls, explain and block work over REST', async () => {
   await limiter.consume('ann');
   await eventually(async () => (await run(['ls', '--json'])).stdout.includes(limiter.name));
+  expect((await run([])).stdout).toMatch(
+    /^https?:.* answers in [\d.]+ ms\.[\s\S]*upstashStore\(\{ …, usage: true \}\) counts them/,
+  );
   const explained = await run(['explain', limiter.name, 'ann', '--json']);
   expect(explained).toMatchObject({ code: 0, stderr: '' });
   const block = ['block', 'ann', '--limiter', limiter.name, '--for', '1h', '--yes'];

@@ -157,7 +157,7 @@ test('reports counted errors', async () => {
   await set('maxmemory', 1);
   await expect(ask('SET', 'k', 'v')).rejects.toThrow('OOM');
   expect(await linesOf('errors-counted', server.url)).toEqual([
-    'note errors-counted: Since its start the server has answered with OOM 1 times',
+    'note errors-counted: Since its start the server has answered with OOM 1 time',
   ]);
 });
 
@@ -192,14 +192,10 @@ test('reports keys of other layouts, and foreign keys', async () => {
     await ask('SET', key, 'x');
   const findings = await findingsAt(server.url);
   expect(findings.map(lineOf).filter((line) => / (?:layout|keys-)/.test(line))).toEqual([
-    'warning layout-newer: 1 keys of all keys have the layout v9; this version uses v2',
-    expect.stringMatching(
-      /^note (?:layout-old: 1 keys of all keys have the layout v1;|keys-foreign: 1 keys)/,
-    ),
-    expect.stringMatching(
-      /^note (?:layout-old: 1 keys of all keys have the layout v1;|keys-foreign: 1 keys)/,
-    ),
-    'ok layouts: 1 keys of all keys have the layout v2',
+    'warning layout-newer: 1 key of all keys has the layout v9; this version uses v2',
+    expect.stringMatching(/^note (?:layout-old: 1 key of all keys has the layout v1;|keys-foreign: 1 key )/),
+    expect.stringMatching(/^note (?:layout-old: 1 key of all keys has the layout v1;|keys-foreign: 1 key )/),
+    'ok layouts: 1 key of all keys has the layout v2',
   ]);
 });
 
@@ -214,7 +210,7 @@ test('reports mixed versions and key prefixes of processes', async () => {
   await Promise.all([store.connect(), other.connect()]);
   await store.fleet.publish('definitions', text('0.1.0', 'sluice'), 60_000);
   expect(await linesOf('processes', server.url)).toEqual([
-    'ok processes: 1 have published their limiters, version 0.1.0',
+    'ok processes: 1 process has published its limiters, version 0.1.0',
   ]);
   await other.fleet.publish('definitions', text('0.2.0', 'shop'), 60_000);
   await Promise.all([store.close(), other.close()]);
@@ -233,7 +229,9 @@ test('reports rules that some processes do not run', async () => {
   await Promise.all(stores.map((store) => store.connect()));
   await publish(0, 41);
   await publish(1, 41);
-  expect(await linesOf('rules', server.url)).toEqual(["ok rules: 2 run the rules 'rules', version 41"]);
+  expect(await linesOf('rules', server.url)).toEqual([
+    "ok rules: 2 processes run the rules 'rules', version 41",
+  ]);
   await publish(1, 42);
   expect((await findingsAt(server.url)).map(lineOf)).toContain(
     "note rules-mixed: Processes run different texts of the rules 'rules': versions 41 and 42",

@@ -1,11 +1,7 @@
 import { durationOf } from '../arguments.js';
-import { CHANGE_OPTIONS, change } from '../change.js';
+import { ASKS, CHANGE_OPTIONS, change, KEY } from '../change.js';
 import type { CommandDefinition } from '../command.js';
 import type { KeyReport } from '../key-report.js';
-
-const KEY = ['<key>', 'the key as the limiter gets it: an address, a user id'] as const;
-const ASKS =
-  'Says what the key was, asks before it changes anything, and exits with 1 if nothing was changed.';
 
 const isBlocked = ({ seen }: KeyReport): boolean =>
   seen?.policies.some(({ blockedUntil }) => blockedUntil > seen.now) === true;

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { FailedTest, Problem, RuleSet } from '@sluice/rules';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
+import { count } from '../words.js';
 
 export type RulesPackage = typeof import('@sluice/rules');
 
@@ -78,7 +79,5 @@ export function linesOf({ problemLine }: RulesPackage, report: FileReport): stri
   });
   if (!ok) return [...problems, ...failed].map((problem) => problemLine(problem, file));
   const named = version === undefined ? '' : `version ${version}, `;
-  return [`${file}: ok, ${named}${counted(rules!, 'rule')}, ${counted(tests.passed, 'test')} passed`];
+  return [`${file}: ok, ${named}${count(rules!, 'rule')}, ${count(tests.passed, 'test')} passed`];
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

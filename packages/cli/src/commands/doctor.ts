@@ -16,7 +16,7 @@ export const doctor: CommandDefinition = {
   ],
   summary: 'find what makes limits fail: settings, rights, clocks, replicas',
   description:
-    'Looks at the Redis of your limiters, its replicas, its cluster or its sentinels, or at their Postgres or file. Each finding says what was seen, why it matters, ' +
+    'Looks at the Redis of your limiters, its replicas, cluster or sentinels, or at their Postgres or file. Each finding says why it matters, ' +
     'and what mends it. Reads only. Exits with 1 if there are warnings, with 2 if there are errors.',
   example: ['doctor', 'warning eviction-policy\n    maxmemory-policy is allkeys-lru (127.0.0.1:6379)'],
   writes: false,

@@ -5,7 +5,7 @@ import type { CommandDefinition } from '../command.js';
 import { fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
 import { processText, shownKey } from '../text.js';
-import { count, lengthOfMicros, momentOf, policyOf, stateOf, timeOf } from '../words.js';
+import { count, lengthOfMicros, listText, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
 export const explain: CommandDefinition = {
   name: 'explain',
@@ -121,11 +121,5 @@ function reasonOf(policy: InspectedPolicy, cost: number, now: number): string {
   return `${stateOf(state.view, now)}${ahead}.`;
 }
 
-/** The first two, and how many more: `shop-1:4711, shop-2:94 and 3 more processes`. */
-function processNames(processes: readonly FleetProcess[]): string {
-  const names = processes.slice(0, 2).map(processText);
-  const more = processes.length - names.length;
-  return more === 0
-    ? names.join(' and ')
-    : `${names.join(', ')} and ${count(more, 'more process', 'more processes')}`;
-}
+/** The first two, and how many more: `shop-1:4711, shop-2:94 and 3 more`. */
+const processNames = (processes: readonly FleetProcess[]): string => listText(processes.map(processText), 2);

@@ -14,12 +14,14 @@ import { rollback } from './rollback.js';
 import { rules } from './rules.js';
 import { simulate } from './simulate.js';
 import { stats } from './stats.js';
+import { status } from './status.js';
 import { tail } from './tail.js';
 import { top } from './top.js';
 import { watch } from './watch.js';
 
 /** In the order of the help. */
 export const COMMANDS: readonly CommandDefinition[] = [
+  status,
   ls,
   explain,
   inspect,

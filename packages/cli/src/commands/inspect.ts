@@ -1,3 +1,4 @@
+import { KEY } from '../change.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import {
@@ -16,7 +17,7 @@ import { policyOf } from '../words.js';
 
 export const inspect: CommandDefinition = {
   name: 'inspect',
-  arguments: [['<key>', 'the key as the limiter gets it: an address, a user id']],
+  arguments: [KEY],
   options: [
     { flags: '--limiter <name>', description: 'only this limiter' },
     { flags: '--all', description: 'also limiters that know nothing of the key' },
@@ -68,7 +69,7 @@ export const inspect: CommandDefinition = {
     if (known > 0) return 0;
     if (!all)
       output.say(
-        `None of the ${limiters.length} known limiters knows the key '${shownKey(key)}': it took nothing that still counts.`,
+        `${limiters.length === 1 ? 'The known limiter does not know' : `None of the ${limiters.length} known limiters knows`} the key '${shownKey(key)}': it took nothing that still counts.`,
       );
     return 1;
   },

@@ -1,17 +1,10 @@
+import type { Policy } from '@sluice/core';
 import { LAYOUT } from '@sluice/core/internal';
 import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
-import {
-  type Fleet,
-  fleetOf,
-  type KnownLimiter,
-  NOBODY,
-  newerLayout,
-  ofNewerLayout,
-  plansOf,
-} from '../fleet.js';
+import { fleetOf, isNews, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout, plansOf } from '../fleet.js';
 import { processText } from '../text.js';
-import { count, policyOf } from '../words.js';
+import { policyOf } from '../words.js';
 
 export const ls: CommandDefinition = {
   name: 'ls',
@@ -53,7 +46,9 @@ export const ls: CommandDefinition = {
     }
     const omitted = fleet.processes.reduce((sum, process) => sum + process.omitted, 0);
     if (omitted > 0)
-      output.say(`${count(omitted, 'limiter')} more are not listed: a process publishes at most 200.`);
+      output.say(
+        `${omitted} more ${omitted === 1 ? 'limiter is' : 'limiters are'} not listed: a process publishes at most 200.`,
+      );
     const foreign = newer ?? fleet.processes.find(({ layout }) => layout !== LAYOUT)?.layout;
     if (foreign !== undefined) output.say(output.style('yellow', ofNewerLayout(foreign)));
     if (fleet.processes.length > 0) return 0;
@@ -66,29 +61,34 @@ export const ls: CommandDefinition = {
 const planWords = (plan: string, others: readonly string[]): string =>
   `plan ${plan}${others.length === 0 ? '' : `; others: ${others.join(', ')}`}`;
 
-/** A combination of a single limiter, such as for a request that one rule matches, is redundant if that limiter is in the list. */
-function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
-  const [member, another] = Object.values(members ?? {});
-  return another !== undefined || !limiters.some(({ definition: { name } }) => name === member);
-}
-
 /** A line for each policy; the name only once. */
 function rowsOf(known: KnownLimiter): string[][] {
-  const { definition, processes } = known;
+  const { key = '' } = known.definition;
+  const { name, policies } = limiterWords(known, policyOf);
+  return policies.map((text, i) =>
+    i === 0 ? [name, text, key, String(known.processes.length)] : ['', text, '', ''],
+  );
+}
+
+/** A limiter for people: its name, and a text for each policy. */
+export function limiterWords(
+  known: KnownLimiter,
+  wordsOf: (policy: Policy) => string,
+): { readonly name: string; readonly policies: readonly string[] } {
   const [plan, ...others] = plansOf(known);
-  const { kind, name, policies, several, key = '', members, prefetch, escalate } = definition;
-  const of = String(processes.length);
-  const first = kind === 'factory' ? `${name} (and others of a factory)` : name;
-  if (kind === 'shared') return [[first, 'a shared rate, kept in Redis', '', of]];
-  if (kind === 'combined') return [[first, `together: ${Object.values(members ?? {}).join(' + ')}`, '', of]];
+  const { kind, name: given, policies, several, members, prefetch, escalate } = known.definition;
+  const name = kind === 'factory' ? `${given} (and others of a factory)` : given;
+  if (kind === 'shared') return { name, policies: ['a shared rate, kept in the store'] };
+  if (kind === 'combined')
+    return { name, policies: [`together: ${Object.values(members ?? {}).join(' + ')}`] };
   const notes = [
     plan === undefined ? kind === 'per-request' && 'varies by request' : planWords(plan, others),
     prefetch && 'prefetched',
     escalate && 'escalates',
   ].filter(Boolean);
   const suffix = notes.length === 0 ? '' : `, ${notes.join(', ')}`;
-  return Object.entries(policies).map(([policy, given], i) => {
-    const text = `${several ? `${policy}: ` : ''}${policyOf(given)}${suffix}`;
-    return i === 0 ? [first, text, key, of] : ['', text, '', ''];
-  });
+  const texts = Object.entries(policies).map(
+    ([policy, own]) => `${several ? `${policy}: ` : ''}${wordsOf(own)}${suffix}`,
+  );
+  return { name, policies: texts };
 }

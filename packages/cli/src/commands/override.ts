@@ -1,11 +1,10 @@
 import type { Policy, RateLimiter } from '@sluice/core';
 import { durationOf, permitsOf } from '../arguments.js';
-import { CHANGE_OPTIONS, change } from '../change.js';
+import { ASKS, CHANGE_OPTIONS, change, KEY } from '../change.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import type { KnownLimiter } from '../fleet.js';
-
-const KEY = ['<key>', 'the key as the limiter gets it: an address, a user id'] as const;
+import { count } from '../words.js';
 
 export const override: CommandDefinition = {
   name: 'override',
@@ -19,11 +18,8 @@ export const override: CommandDefinition = {
   summary: 'give a key other numbers for a time',
   description:
     'Gives one key other numbers of the same policy, in all processes, until the time is over. What is not named stays as it is. The ' +
-    'key keeps its count. Says what the key was, asks before it changes anything, and exits with 1 if nothing was changed.',
-  example: [
-    'override ann@example.com limit=500 --limiter api --for 1d',
-    'Asks, and gives ann 500 for a day.',
-  ],
+    `key keeps its count. ${ASKS}`,
+  example: ['override ann limit=500 --limiter api --for 1d', 'Asks, and gives ann 500 for a day.'],
   writes: true,
   run(context, [key = '', ...numbers], options) {
     if (options.remove === true)
@@ -93,7 +89,7 @@ function permitsCommand(
     run(context, [key = '', permits], options) {
       const many = permitsOf('The number of permits', permits);
       return change(context, key, options, {
-        verb: `${verb} ${many} permits: `,
+        verb: `${verb} ${count(many, 'permit')}: `,
         done,
         apply: (limiter: RateLimiter) => limiter[name](key, many),
       });
@@ -103,9 +99,7 @@ function permitsCommand(
 
 export const reward = permitsCommand('reward', {
   summary: 'give permits back to a key',
-  description:
-    'Gives permits back to a key: those taken last first, and never more than it took. Says what the key was, asks before it changes ' +
-    'anything, and exits with 1 if nothing was changed.',
+  description: `Gives permits back to a key: those taken last first, and never more than it took. ${ASKS}`,
   example: ['reward ann@example.com 10 --limiter api', 'Asks, and gives ten permits back.'],
   verb: 'Give back',
   done: 'rewarded',
@@ -113,9 +107,7 @@ export const reward = permitsCommand('reward', {
 
 export const penalty = permitsCommand('penalty', {
   summary: 'take permits from a key',
-  description:
-    'Takes permits from a key, even if none are left. Says what the key was, asks before it changes anything, and exits with 1 if ' +
-    'nothing was changed.',
+  description: `Takes permits from a key, even if none are left. ${ASKS}`,
   example: ['penalty 203.0.113.7 100 --limiter api', 'Asks, and takes a hundred permits.'],
   verb: 'Take',
   done: 'penalized',

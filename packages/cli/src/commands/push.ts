@@ -11,8 +11,8 @@ export const push: CommandDefinition = {
   ],
   summary: 'put a file of rules into Redis, for all processes',
   description:
-    'Checks a file of rules, runs its tests, shows what it changes, asks, and makes it the latest version in Redis: processes with ' +
-    'loadRules(storedRules(store)) load it at once. If another version was pushed meanwhile, nothing is changed. Exits with 1 if nothing ' +
+    'Checks a file of rules, runs its tests, shows what it changes, asks, and makes it the latest version in Redis, which processes with ' +
+    'loadRules(storedRules(store)) load at once. If another version was pushed meanwhile, nothing is changed. Exits with 1 if nothing ' +
     'was changed, with 0 also if Redis has this text already.',
   example: ['push limits.yaml', 'Shows the differences, asks, and pushes.'],
   writes: true,

@@ -22,12 +22,11 @@ export const simulate: CommandDefinition = {
   ],
   summary: 'replay an access log through rules: whom would they deny',
   description:
-    'Replays the requests of an access log through rules, in memory and on the clock of the log. Shows what each rule and limit denies, ' +
-    'whom, and how much of it the keys use. Needs no Redis. Exits with 1 if a limit denies more than --target, or if requests are ' +
-    'newly denied with --against.',
+    'Replays an access log through rules, in memory and on the clock of the log. Shows what each limit denies, whom, and how much of it the ' +
+    'keys use. Needs no Redis. Exits with 1 if a limit denies more than --target, or if requests are newly denied with --against.',
   example: [
-    'simulate --rules new.yaml --against limits.yaml --log access.log.gz',
-    'new.yaml denies 38 of them (0.4 %), and does not limit 12.',
+    'simulate --rules limits.yaml --log access.log.gz',
+    'limits.yaml denies 38 of them (0.4 %), and does not limit 12.',
   ],
   writes: false,
   offline: true,

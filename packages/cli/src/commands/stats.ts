@@ -10,10 +10,9 @@ export const stats: CommandDefinition = {
   options: [{ flags: '--last <duration>', description: 'how far back: 10s to 15m', default: '1m' }],
   summary: 'show allowed and denied calls per second',
   description:
-    'Shows the allowed and denied calls per second of each limiter, over all processes. Decisions that are not enforced, of a dry run or ' +
-    'a candidate rule, have rows marked (shadow). Needs processes with the option usage of ' +
-    'their store; with usage: { keyUse: true } it also shows how many keys each limit met in the last 10 to 15 minutes, and quantiles of the ' +
-    'share of the limit that each key used at most. Exits with 1 if there is none.',
+    'Shows the allowed and denied calls per second of each limiter, over all processes; those of a dry run or a candidate rule in rows marked ' +
+    '(shadow). Needs processes with the option usage of their store. With usage: { keyUse: true } also the keys that each limit met in 10 to ' +
+    '15 minutes, and quantiles of the share of the limit that a key used at most. Exits with 1 if there is none.',
   example: [
     'stats --last 5m',
     'LIMITER  ALLOWED/S  DENIED/S  DENIED  ERRORS/S\n  login    12.3       4.1       25 %    0',

@@ -21,9 +21,9 @@ export const tail: CommandDefinition = {
   ],
   summary: 'show denied calls as they come',
   description:
-    'Shows the denied calls of all processes as they come, until Ctrl-C. Equal denials of a process within half a second are one line, ' +
-    'with their number. A process sends at most 100 lines each half second, and says how many denials it left out. Processes whose store ' +
-    'has the option denials notice within seconds that there is a reader. Exits with 1 if --for ends without a denial.',
+    'Shows the denied calls of all processes as they come, until Ctrl-C. Equal denials of a process within half a second are one line. A ' +
+    'process sends at most 100 lines each half second, and says how many it left out. Needs processes whose store has the option denials. ' +
+    'Exits with 1 if --for ends without a denial.',
   example: [
     'tail login',
     '14:03:05  login perMinute  ann@example.com  denied  passes at 14:04:00, in 55 s  cost 1  web-1:4711',

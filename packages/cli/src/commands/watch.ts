@@ -19,8 +19,8 @@ export const watch: CommandDefinition = {
   ],
   summary: 'watch calls, or one key, as they change',
   description:
-    'Shows calls per second and the keys that are denied most, or the state of one key, again and again until Ctrl-C, also while Redis restarts. Without a ' +
-    'key it needs processes with the option usage of their store. In a pipe each view follows the one before.',
+    'Shows calls per second and the keys that are denied most, or the state of one key, again and again until Ctrl-C, also while Redis ' +
+    'restarts. Without a key it needs processes with the option usage of their store. In a pipe each view follows the one before.',
   example: ['watch 203.0.113.7 --limiter login', 'Shows how the permits of that address come back.'],
   writes: false,
   async run(context, [key], { limiter, every }) {

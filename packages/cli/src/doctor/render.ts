@@ -1,5 +1,6 @@
 import type { Output, Style } from '../output.js';
 import { wrapped } from '../text.js';
+import { count } from '../words.js';
 import { type Finding, LEVELS, type Level } from './finding.js';
 
 const STYLES: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', note: 'cyan', ok: 'green' };
@@ -38,7 +39,7 @@ function linesOf({ level, id, what, why, fix, nodes }: Merged, width: number): s
 }
 
 function summaryOf(findings: readonly Finding[]): string {
-  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
-  const counted = (level: Level) => `${count(level)} ${level}${count(level) === 1 ? '' : 's'}`;
-  return `${counted('error')}, ${counted('warning')}, ${counted('note')}; ${count('ok')} check${count('ok') === 1 ? '' : 's'} found nothing wrong`;
+  const counted = (level: Level, one: string = level) =>
+    count(findings.filter((finding) => finding.level === level).length, one);
+  return `${counted('error')}, ${counted('warning')}, ${counted('note')}; ${counted('ok', 'check')} found nothing wrong`;
 }

@@ -1,5 +1,6 @@
 import type { Simulation } from '@sluice/rules/simulate';
 import type { Output } from '../output.js';
+import { count } from '../words.js';
 import { differenceRows, hitRows, limitRows, notesOf, shareText, smallestRows } from './tables.js';
 
 /** Writes a simulation for people. @param target of `--target` */
@@ -15,7 +16,7 @@ export function render(simulation: Simulation, output: Output, target: number | 
   output.say(
     log.from === undefined
       ? `${files.join(', ')}: no requests.`
-      : `${files.join(', ')}: ${log.requests} requests from ${momentOf(log.from)} to ${momentOf(log.to!)}.`,
+      : `${files.join(', ')}: ${count(log.requests, 'request')} from ${momentOf(log.from)} to ${momentOf(log.to!)}.`,
   );
   output.say(
     `${rules.name} denies ${rules.denied} of them (${shareText(rules.denied, rules.requests)}), and does not limit ` +

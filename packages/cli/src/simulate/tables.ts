@@ -1,6 +1,6 @@
 import type { Difference, ReplayReport, RuleReport, Simulation } from '@sluice/rules/simulate';
 import { percent } from '../usage.js';
-import { policyOf } from '../words.js';
+import { count, policyOf } from '../words.js';
 
 type Rows = readonly [heads: string[], rows: string[][]];
 
@@ -75,18 +75,18 @@ export function notesOf({ log, rules, against }: Simulation): string[] {
   if (log.bad > 0) {
     const [first] = log.firstBad;
     notes.push(
-      `${counted(log.bad, 'line is', 'lines are')} not requests: line ${first!.line} of ${first!.file} ${first!.reason}.`,
+      `${count(log.bad, 'line is', 'lines are')} not requests: line ${first!.line} of ${first!.file} ${first!.reason}.`,
     );
   }
   if (log.late > 0) {
-    const late = `${counted(log.late, 'request was', 'requests were')} too far out of order`;
+    const late = `${count(log.late, 'request was', 'requests were')} too far out of order`;
     notes.push(`${late} and decided a little later than they came in: see --sort-within.`);
   }
   for (const { rule, unresolved } of rules.rules) {
     if (unresolved === undefined) continue;
     const { requests, example } = unresolved;
     notes.push(
-      `Rule ${rule} was left out for ${counted(requests, 'request')} whose key or cost is not in the log: line ${example.line} of ` +
+      `Rule ${rule} was left out for ${count(requests, 'request')} whose key or cost is not in the log: line ${example.line} of ` +
         `${example.file}: ${example.reason}.`,
     );
   }
@@ -118,6 +118,3 @@ function isShort({ policy }: { readonly policy: object }): boolean {
   const { window, every, period } = policy as Readonly<Record<string, unknown>>;
   return [window, every, period].some((length) => typeof length === 'number' && length < 10_000);
 }
-
-const counted = (count: number, one: string, several = `${one}s`): string =>
-  `${count} ${count === 1 ? one : several}`;

@@ -26,11 +26,10 @@ export class RulesError extends SluiceError {
     readonly file: string | undefined,
   ) {
     const [first] = problems;
-    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
     super(
       problems.length === 1
         ? problemLine(first!, file)
-        : `${count} in ${file ?? 'the rules'}:\n${problems.map((problem) => problemLine(problem, file)).join('\n')}`,
+        : `${problems.length} problems in ${file ?? 'the rules'}:\n${problems.map((problem) => problemLine(problem, file)).join('\n')}`,
     );
   }
 }

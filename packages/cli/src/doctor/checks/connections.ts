@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 
 /** Checks that the server accepts the connections of more processes. */
@@ -15,11 +16,11 @@ export const connections = nodeCheck({
     if (refused !== undefined && refused > 0)
       report.warning(
         'connections-refused',
-        `The server has refused ${refused} connections since its start`,
+        `The server has refused ${count(refused, 'connection')} since its start`,
         mend,
       );
     if (open === undefined) return;
-    const what = `${open}${most === undefined ? '' : ` of ${most}`} connections`;
+    const what = most === undefined ? count(open, 'connection') : `${open} of ${count(most, 'connection')}`;
     if (most !== undefined && open >= 0.8 * most) report.warning('connections-many', what, mend);
     else report.ok(what);
   },

@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 
 const MEND =
@@ -19,7 +20,7 @@ export const eviction = nodeCheck({
     const evicted = info.number('evicted_keys');
     const evicts = policy !== undefined && policy !== 'noeviction';
     if (evicted !== undefined && evicted > 0) {
-      const what = `The server has evicted ${evicted} keys since its start`;
+      const what = `The server has evicted ${count(evicted, 'key')} since its start`;
       if (evicts) report.error('keys-evicted', what, MEND);
       else
         report.note(

@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 import { pairsIn } from '../info.js';
 
@@ -28,8 +29,8 @@ export const failures = nodeCheck({
   look({ info }, report) {
     if (!info.known) return;
     const counts = SERIOUS.flatMap((code) => {
-      const count = pairsIn(info.optional(`errorstat_${code}`) ?? '').count;
-      return count === undefined ? [] : [`${code} ${count} times`];
+      const times = pairsIn(info.optional(`errorstat_${code}`) ?? '').count;
+      return times === undefined ? [] : [`${code} ${count(Number(times), 'time')}`];
     });
     if (counts.length > 0)
       report.note(
@@ -39,7 +40,7 @@ export const failures = nodeCheck({
       );
     const { calls, usec_per_call: micros } = pairsIn(info.optional('cmdstat_evalsha') ?? '');
     if (micros === undefined) return;
-    const what = `A script call takes ${micros} µs on average, over ${calls} calls`;
+    const what = `A script call takes ${micros} µs on average, over ${count(Number(calls), 'call')}`;
     if (Number(micros) >= 1_000)
       report.warning(
         'scripts-slow',

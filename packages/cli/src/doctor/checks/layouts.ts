@@ -1,4 +1,5 @@
 import { LAYOUT } from '@sluice/core/internal';
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 import type { DoctorNode } from '../node.js';
 
@@ -22,12 +23,14 @@ export const layouts = nodeCheck({
     const { counts, all } = seen;
     const looked = all ? 'of all keys' : `of the first ${MOST_STEPS * STEP} or so (--scan looks at all)`;
     const own = numberOf(LAYOUT);
-    for (const [layout, count] of counts) {
-      const what = `${count} keys ${looked} have the layout ${layout}; this version uses ${LAYOUT}`;
+    for (const [layout, number] of counts) {
+      const what = `${count(number, 'key')} ${looked} ${number === 1 ? 'has' : 'have'} the layout ${layout}; this version uses ${LAYOUT}`;
       if (layout === '')
         report.note(
           'keys-foreign',
-          `${count} keys ${looked} begin with ${prefix}: and are none of Sluice's`,
+          number === 1
+            ? `1 key ${looked} begins with ${prefix}: and is none of Sluice's`
+            : `${number} keys ${looked} begin with ${prefix}: and are none of Sluice's`,
           `Give limiters a keyPrefix of their own.`,
         );
       else if (numberOf(layout) < own)
@@ -39,7 +42,8 @@ export const layouts = nodeCheck({
           'Finish the update, or go back with all processes; use the newer sluice command.',
         );
     }
-    report.ok(`${counts.get(LAYOUT) ?? 0} keys ${looked} have the layout ${LAYOUT}`);
+    const ours = counts.get(LAYOUT) ?? 0;
+    report.ok(`${count(ours, 'key')} ${looked} ${ours === 1 ? 'has' : 'have'} the layout ${LAYOUT}`);
   },
 });
 

@@ -1,5 +1,6 @@
 import type { FleetNote } from '@sluice/core/internal';
 import { readDefinitions } from '@sluice/fleet';
+import { count } from '../../words.js';
 import { deploymentCheck } from '../check.js';
 import { type DoctorNode, NoAnswerError, type Reply } from '../node.js';
 import { messageOf } from '../refusal.js';
@@ -37,7 +38,9 @@ export const processes = deploymentCheck({
         `sluice doctor --prefix ${other}`,
       );
     if (fleet.length > 0)
-      report.ok(`${fleet.length} have published their limiters, version ${versions.join(', ')}`);
+      report.ok(
+        `${count(fleet.length, 'process has published its', 'processes have published their')} limiters, version ${versions.join(', ')}`,
+      );
   },
 });
 

@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 import { replicaStatesOf } from '../discover/replicas.js';
 import { nameOf } from '../node.js';
@@ -41,7 +42,7 @@ export const replication = nodeCheck({
       else if (behind > LAG_BYTES || replica.lag > LAG_SECONDS)
         report.warning(
           'replica-lag',
-          `The replica ${name} is ${behind} bytes behind, and was last heard ${replica.lag} s ago`,
+          `The replica ${name} is ${count(behind, 'byte')} behind, and was last heard ${replica.lag} s ago`,
           'Look at its machine and at the network; min-replicas-max-lag bounds what a failover forgets.',
         );
     }
@@ -51,6 +52,6 @@ export const replication = nodeCheck({
         'This primary has no replica',
         'Start another server with replicaof, or run a cluster.',
       );
-    else report.ok(`${replicas.length} ${replicas.length === 1 ? 'replica' : 'replicas'}`);
+    else report.ok(count(replicas.length, 'replica'));
   },
 });

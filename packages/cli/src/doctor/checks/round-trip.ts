@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 
 /** Compares the duration of a call with the deadline of the limiters. */
@@ -11,7 +12,7 @@ export const roundTrip = nodeCheck({
     if (moments.length === 0) return; // the refusal of TIME is reported
     const times = moments.map(({ roundTrip }) => roundTrip).sort((a, b) => a - b);
     const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-    const what = `p50 ${ms(p50)}, p99 ${ms(p99)} over ${times.length} calls; the deadline is ${ms(deadline)}`;
+    const what = `p50 ${ms(p50)}, p99 ${ms(p99)} over ${count(times.length, 'call')}; the deadline is ${ms(deadline)}`;
     const mend =
       'Run the processes nearer to Redis, or give limiters a longer deadline. Pass yours with --limiter-deadline.';
     if (p99 >= deadline) report.error('round-trip-slow', what, mend);

@@ -1,4 +1,6 @@
 import { readDefinitions } from '@sluice/fleet';
+import { rulesProblems } from '@sluice/fleet/internal';
+import { count, listText } from '../../words.js';
 import { deploymentCheck } from '../check.js';
 import { notesOn } from './processes.js';
 
@@ -12,29 +14,23 @@ export const rules = deploymentCheck({
   async compare({ nodes }, report) {
     const primaries = nodes.filter(({ failure, isReplica }) => failure === undefined && !isReplica);
     const fleet = await readDefinitions({ fleet: { read: () => notesOn(primaries) } });
-    const running = fleet.flatMap(({ host, pid, rules = [] }) =>
-      rules.map((one) => ({ ...one, process: `${host}:${pid}` })),
-    );
-    for (const name of [...new Set(running.map((one) => one.name))].sort()) {
-      const all = running.filter((one) => one.name === name);
-      const troubled = all.filter(({ problem }) => problem !== undefined);
-      if (troubled.length > 0)
-        report.warning(
-          'rules-refused',
-          `${troubled.length} of ${all.length} processes with the rules '${name}' cannot load the latest version; ${troubled[0]!.process}: ${troubled[0]!.problem}`,
-          `sluice check the file, then sluice push it or sluice rollback --rules ${name}; sluice rules ${name} lists the processes.`,
-        );
-      const versions = new Map(
-        all.map(({ fingerprint, version }) => [fingerprint, String(version ?? 'unnamed')]),
+    const problems = rulesProblems(fleet);
+    for (const { id, level, what, next } of problems)
+      report[level](
+        id as 'rules-refused' | 'rules-mixed',
+        what,
+        level === 'warning'
+          ? `sluice check the file, then sluice push it or sluice rollback --${next}; sluice ${next} lists the processes.`
+          : `Look again in a minute. sluice ${next} lists the processes.`,
       );
-      const shown = [...versions.values()].sort().join(' and ');
-      if (versions.size > 1)
-        report.note(
-          'rules-mixed',
-          `Processes run different texts of the rules '${name}': versions ${shown}`,
-          `Look again in a minute. sluice rules ${name} lists the processes.`,
-        );
-      else if (troubled.length === 0) report.ok(`${all.length} run the rules '${name}', version ${shown}`);
+    const running = fleet.filter(({ rules: own = [] }) => own.length > 0);
+    if (problems.length === 0 && running.length > 0) {
+      const versions = running.flatMap(({ rules: own = [] }) =>
+        own.map(({ name, version }) => `'${name}', version ${version ?? 'unnamed'}`),
+      );
+      report.ok(
+        `${count(running.length, 'process runs', 'processes run')} the rules ${listText([...new Set(versions)].sort())}`,
+      );
     }
   },
 });

@@ -1,4 +1,5 @@
 import { redisScripts } from '@sluice/core/internal';
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 
 const MANY = 500;
@@ -35,7 +36,8 @@ export const scripts = nodeCheck({
     const evicted = info.optionalNumber('evicted_scripts') ?? 0;
     const number = info.optionalNumber('number_of_cached_scripts') ?? 0;
     const mend = 'Let the other program pass values as arguments (ARGV), not in the text of its scripts.';
-    if (evicted > 0) report.warning('scripts-evicted', `The server has evicted ${evicted} scripts`, mend);
+    if (evicted > 0)
+      report.warning('scripts-evicted', `The server has evicted ${count(evicted, 'script')}`, mend);
     if (number >= MANY) report.warning('scripts-many', `The server has ${number} scripts in its cache`, mend);
   },
 });

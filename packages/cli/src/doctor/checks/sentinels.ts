@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { deploymentCheck } from '../check.js';
 import { nameOf } from '../node.js';
 
@@ -55,12 +56,12 @@ export const sentinels = deploymentCheck({
     if (known > 0 && known < 3)
       report.warning(
         'sentinels-few',
-        known === 1 ? 'There is 1 sentinel' : `There are ${known} sentinels`,
+        `There ${known === 1 ? 'is' : 'are'} ${count(known, 'sentinel')}`,
         'Run three, on three machines.',
       );
     if (primaries.length === 1)
       report.ok(
-        `${opinions.filter(({ primary }) => primary !== undefined).length} sentinels name ${nameOf(primaries[0]!)} as primary`,
+        `${count(opinions.filter(({ primary }) => primary !== undefined).length, 'sentinel names', 'sentinels name')} ${nameOf(primaries[0]!)} as primary`,
       );
   },
 });

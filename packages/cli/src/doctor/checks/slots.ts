@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { deploymentCheck, type Report } from '../check.js';
 import { type ClusterMember, membersKnownTo } from '../discover/cluster.js';
 import { Info } from '../info.js';
@@ -49,7 +50,7 @@ export const slots = deploymentCheck({
         'CONFIG SET cluster-require-full-coverage no, on each node',
       );
     report.ok(
-      `all slots are served, by ${members[0].filter((member) => member.slots.length > 0).length} nodes`,
+      `all slots are served, by ${count(members[0].filter((member) => member.slots.length > 0).length, 'node')}`,
     );
   },
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { count } from '@sluice/fleet/internal';
 import type { HitKey, ReplayReport, RuleReport, Simulation } from '../report.js';
 import { html, Markup } from './markup.js';
 import { overTimePlot, percent, sharePlot, usePlot } from './plots.js';
@@ -24,9 +25,9 @@ export function simulationPage(simulation: Simulation): string {
 </head>
 <body>
 <h1>${title}</h1>
-<p>${log.requests} requests of ${files}${period(log.from, log.to)}.
-${rules.denied} would be denied (${shareOf(rules.denied, rules.requests)}), and ${rules.unlimited} have no limit.</p>
-<p class="soft">${log.bad} lines are not requests. ${log.late} requests were too far out of order.${full(rules)}</p>
+<p>${count(log.requests, 'request')} of ${files}${period(log.from, log.to)}.
+${rules.denied} would be denied (${shareOf(rules.denied, rules.requests)}), and ${count(rules.unlimited, 'has', 'have')} no limit.</p>
+<p class="soft">${count(log.bad, 'line is not a request', 'lines are not requests')}. ${count(log.late, 'request was', 'requests were')} too far out of order.${full(rules)}</p>
 ${against === undefined ? html`` : changes(against, newlyDenied!, newlyAllowed!)}
 ${rules.rules.map(ruleSection)}
 </body>
@@ -50,8 +51,8 @@ type Change = NonNullable<Simulation['newlyDenied']>;
 function changes({ name, denied, requests }: ReplayReport, newly: Change, allowed: Change): Markup {
   const rows = (word: string, { keys }: Change) =>
     keys.map(
-      ({ rule, key, requests: count, error }) =>
-        html`<tr><td>${word}</td><td>${rule}</td><td>${countText(count, error)}</td><td class="key">${key}</td></tr>`,
+      ({ rule, key, requests: times, error }) =>
+        html`<tr><td>${word}</td><td>${rule}</td><td>${countText(times, error)}</td><td class="key">${key}</td></tr>`,
     );
   return html`<h2>Against ${name}</h2>
 <p>${name} denies ${denied} (${shareOf(denied, requests)}): ${newly.requests} would be newly denied, and ${allowed.requests} newly allowed.</p>
@@ -64,13 +65,13 @@ function ruleSection(rule: RuleReport): Markup {
   const shadow = mode === 'enforce' ? '' : compare === undefined ? ', a shadow' : `, a shadow of ${compare}`;
   return html`<section>
 <h2>${rule.rule}${shadow}</h2>
-<p>${denied} of ${requests} requests denied (${shareOf(denied, requests)}); ${moreKeys ? 'more than ' : ''}${keys} keys.</p>
-${unresolved === undefined ? html`` : html`<p class="soft">${unresolved.requests} more have no key or cost in the log: ${unresolved.example.reason}.</p>`}
+<p>${denied} of ${count(requests, 'request')} denied (${shareOf(denied, requests)}); ${moreKeys ? 'more than ' : ''}${count(keys, 'key')}.</p>
+${unresolved === undefined ? html`` : html`<p class="soft">${count(unresolved.requests, 'more has', 'more have')} no key or cost in the log: ${unresolved.example.reason}.</p>`}
 ${assumed.map((text) => html`<p class="soft">In this replay ${text}.</p>`)}
 ${requests === 0 ? html`` : html`${overTimePlot(rule)}${denied === 0 ? html`` : html`<h3>Denied share</h3>${sharePlot(rule)}`}`}
 ${limits.map(
   (limit) => html`<h3>Peak use of ${limit.limit}${limit.plan === undefined ? '' : `, ${limit.plan}`}</h3>
-<p>${limit.denied} denied; ${limit.keys} keys.${smallestText(limit.smallest)}</p>${usePlot(limit)}`,
+<p>${limit.denied} denied; ${count(limit.keys, 'key')}.${smallestText(limit.smallest)}</p>${usePlot(limit)}`,
 )}
 ${hit.length === 0 ? html`` : hitTable(hit)}
 </section>`;

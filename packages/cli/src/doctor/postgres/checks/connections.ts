@@ -1,3 +1,4 @@
+import { count } from '../../../words.js';
 import { postgresCheck } from '../check.js';
 
 const MANY = 0.8;
@@ -13,7 +14,7 @@ export const connections = postgresCheck({
     const { used, most } = await server.row(`
       SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most`);
-    const what = `${used} of ${most} connections are in use`;
+    const what = `${used} of ${count(Number(most), 'connection')} ${Number(used) === 1 ? 'is' : 'are'} in use`;
     if (Number(used) < MANY * Number(most)) report.ok(what);
     else
       report.warning(

@@ -1,3 +1,4 @@
+import { count } from '../../../words.js';
 import { postgresCheck } from '../check.js';
 
 /** Autovacuum leaves fewer dead row versions when it keeps up, or fewer than live ones. */
@@ -36,7 +37,7 @@ export const vacuum = postgresCheck({
     if (many)
       report.warning(
         'dead-tuples',
-        `The table ${table} has ${dead} dead row versions, and ${live} live ones`,
+        `The table ${table} has ${count(Number(dead), 'dead row version')}, and ${live} live ones`,
         `VACUUM ${table}; then find out what holds autovacuum back: old transactions, or autovacuum_naptime.`,
       );
     const share = Number(updates) === 0 ? 1 : Number(hot) / Number(updates);
@@ -44,9 +45,9 @@ export const vacuum = postgresCheck({
     if (slow)
       report.warning(
         'updates-not-hot',
-        `${Math.round(share * 100)} % of ${updates} updates of ${table} reused space in their page`,
+        `${Math.round(share * 100)} % of ${count(Number(updates), 'update')} of ${table} reused space in their page`,
         `ALTER TABLE ${table} SET (fillfactor = 50); no index but the key; then VACUUM FULL ${table} in a quiet hour.`,
       );
-    if (!off && !many && !slow) report.ok(`${dead ?? 0} dead row versions`);
+    if (!off && !many && !slow) report.ok(count(Number(dead ?? 0), 'dead row version'));
   },
 });

@@ -1,0 +1,32 @@
+import { programOf } from './program.js';
+
+/** The help of a command, or of the program, at this width. */
+function helpOf(name: string | undefined, columns: number): string {
+  const program = programOf({ code: 0, address: '' }, new AbortController().signal);
+  const command = name === undefined ? program : program.commands.find((one) => one.name() === name)!;
+  let text = '';
+  command.configureOutput({
+    getOutHelpWidth: () => columns,
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
+
+const names = programOf({ code: 0, address: '' }, new AbortController().signal).commands.map((one) =>
+  one.name(),
+);
+
+test.each([undefined, ...names])('no line of the help of %s is longer than 60 columns', (name) => {
+  const text = helpOf(name, 60);
+  expect(text).toMatch(/^Usage: sluice/);
+  expect(text.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
+});
+
+test('the help lists the commands by their names, without the one that only completion calls', () => {
+  const text = helpOf(undefined, 80);
+  expect(text).toMatch(/^ {2}explain +say whether a call would pass now/m);
+  expect(text).not.toContain('completion-words');
+});
