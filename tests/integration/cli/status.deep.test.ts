@@ -87,7 +87,7 @@ test('--json has the same facts', async () => {
   ]);
   expect(next[0]).toEqual({
     command: 'sluice explain login ann',
-    does: 'say whether a call would pass now, and why not',
+    does: 'would a call pass now, and why not',
   });
 });
 

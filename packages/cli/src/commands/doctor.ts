@@ -14,7 +14,7 @@ export const doctor: CommandDefinition = {
       description: 'look at all keys, and not only at the first 20,000 or so; of a file, look for damage',
     },
   ],
-  summary: 'find what makes limits fail: settings, rights, clocks, replicas',
+  summary: 'find what makes limits fail',
   description:
     'Looks at the Redis of your limiters, its replicas, cluster or sentinels, or at their Postgres or file. Each finding says why it matters, ' +
     'and what mends it. Reads only. Exits with 1 if there are warnings, with 2 if there are errors.',

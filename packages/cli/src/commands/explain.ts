@@ -23,7 +23,7 @@ export const explain: CommandDefinition = {
       description: "of a rule with plans: the caller's plan. Default: the defaultPlan of the rules",
     },
   ],
-  summary: 'say whether a call would pass now, and why not',
+  summary: 'would a call pass now, and why not',
   description:
     'Says whether a call would pass now, which policy denies it, why, and when it would pass. Takes no permits. Exits with 1 if the ' +
     'call would be denied.',

@@ -109,7 +109,7 @@ test('a count that is not exact is a range', () => {
 
 test('no line is longer than 60 columns on such a terminal', () => {
   const lines = shown(state, 60).split('\n');
-  expect(lines).toContain('    say whether a call would pass now, and why not');
+  expect(lines).toContain('    would a call pass now, and why not');
   expect(lines.filter((line) => line.length > 60)).toEqual([]);
 });
 
