@@ -52,7 +52,7 @@ test('reports the number of replicas and the permitted lag', async () => {
   // The primary counts good replicas once a second.
   await eventually(async () => /min_slaves_good_slaves:1/.test(await admin.info('replication')));
   expect(await linesOf('min-replicas', primary.url)).toEqual([
-    'ok min-replicas: min-replicas-to-write is 1, and 1 are connected',
+    'ok min-replicas: min-replicas-to-write is 1, and 1 is connected',
   ]);
   await admin.config('SET', 'min-replicas-max-lag', 3600);
   expect(await linesOf('min-replicas-slow', primary.url)).toEqual([

@@ -176,7 +176,7 @@ test('warnings come before notes, and decide the first steps', () => {
     },
     { id: 'rules-refused', level: 'warning', what: 'Rules were not taken.', next: 'rules rules' },
   ] as const;
-  const text = shown({ ...state, problems, denied: [] });
+  const text = shown({ ...state, problems, denied: [] }, 200);
   expect(text).toMatch(/^Wrong now\n {2}An answer takes 150 ms\.\n {2}Rules were not taken\.$/m);
   expect(text).toMatch(/^To know\n {2}Processes run the versions/m);
   expect(text.slice(text.indexOf('Next')).match(/(?<=sluice ).+?(?= {2})/g)).toEqual([

@@ -52,8 +52,10 @@ export class StoreUsage implements Counts {
 
   summary(): StoreUsageSummary {
     this.#advance();
+    // Read before the lists are built: readers refuse a slot that lasts longer.
+    const slotAge = Math.min(SLOT_MS, this.#elapsed - this.#slot * SLOT_MS);
     const limiters = [...this.#limiters.values()].map((usage) => usage.summary(this.#spanOf(usage)));
-    return { slotAge: this.#elapsed - this.#slot * SLOT_MS, limiters };
+    return { slotAge, limiters };
   }
 
   summaryOf(usage: LimiterUsage): UsageSummary {

@@ -1,3 +1,4 @@
+import { count } from '../../words.js';
 import { nodeCheck } from '../check.js';
 
 /** Checks the settings that bound the loss of data in a failover. */
@@ -27,7 +28,7 @@ export const minReplicas = nodeCheck({
     }
     const wanted = Number((await node.config('min-replicas-to-write')) ?? 1);
     const lag = Number((await node.config('min-replicas-max-lag')) ?? 0);
-    const what = `min-replicas-to-write is ${wanted}, and ${good} are connected`;
+    const what = `min-replicas-to-write is ${wanted}, and ${count(good, 'is', 'are')} connected`;
     if (good < wanted)
       report.error('min-replicas-unmet', what, 'Start a replica, or CONFIG SET min-replicas-to-write 0.');
     else if (lag === 0 || lag > 60)
