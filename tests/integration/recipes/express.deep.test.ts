@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { redisStore } from '@sluice/core';
+import { storedRules } from '@sluice/rules';
 import { eventually } from '../../support/eventually.js';
+import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { type Program, startBlock } from './program.js';
 
 let program: Program | undefined;
@@ -40,4 +45,31 @@ test('a queue lets two reports run, lets ten requests wait, and denies the other
   expect(denied.length).toBe(30 - bodies.length);
   expect(denied.length).toBeGreaterThan(0);
   for (const { headers } of denied) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+});
+
+test('users have the limits of their plans in the store, and a push changes them while the program runs', async () => {
+  const page = 'docs/recipes/plans-and-tiers.md';
+  const [, document] = /^```yaml\n([\s\S]*?)^```$/m.exec(
+    readFileSync(join(__dirname, '../../..', page), 'utf8'),
+  )!;
+  const name = uniqueName('plans');
+  const store = redisStore(redisUrl());
+  try {
+    const source = storedRules(store, { name });
+    await source.push(`name: ${name}\n${document}`);
+    const replace = { 'storedRules(store)': `storedRules(store, { name: '${name}' })` };
+    program = await startBlock(page, 'stored-plans', { replace });
+    const get = async (key: string) => {
+      const response = await fetch(`${program!.url}/v1/items`, { headers: { 'x-api-key': key } });
+      return `${response.status} ${await response.text()}`;
+    };
+    expect(await get('key-of-ann')).toBe('200 59 left');
+    expect(await get('key-of-bob')).toBe('200 599 left');
+    expect(await get('key-of-eve')).toBe('401 Unauthorized');
+    await source.push(`name: ${name}\n${document!.replace('600', '9000')}`);
+    await eventually(async () => /^200 8\d{3} left$/.test(await get('key-of-bob')));
+    expect(program.output()).toBe('');
+  } finally {
+    await store.close();
+  }
 });
