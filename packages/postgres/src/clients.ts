@@ -95,7 +95,7 @@ export async function loadPg(): Promise<(options: object) => PgClient> {
     return (options) => new pg.Client(options) as unknown as PgClient;
   } catch (cause) {
     throw new StoreConfigurationError(
-      'postgres store: pg is not installed: npm install pg, or give postgresStore a function `connect` that returns a client',
+      'postgresStore: pg is not installed: npm install pg, or give postgresStore a function `connect` that returns a client',
       { cause },
     );
   }

@@ -51,7 +51,7 @@ export function classified(
   const code = codeOf(error) ?? '';
   const [reason, remedy] = ROWS[code] ?? [MISTAKE.test(code) ? undefined : 'connection'];
   const said = messageOf(error);
-  const message = `postgres store: ${remedy === undefined ? said : `${remedy} (${said})`}`;
+  const message = `postgresStore: ${remedy === undefined ? said : `${remedy} (${said})`}`;
   if (reason === undefined) return new StoreConfigurationError(message, { cause: error });
   return new StoreUnavailableError(message, { cause: error, reason, neverSent });
 }
@@ -63,9 +63,9 @@ function messageOf(error: unknown): string {
 }
 
 export const storeClosed = (): StoreUnavailableError =>
-  new StoreUnavailableError('postgres store: it was closed', { reason: 'closed', neverSent: true });
+  new StoreUnavailableError('postgresStore: it was closed', { reason: 'closed', neverSent: true });
 
 export const connectionReplaced = (): StoreUnavailableError =>
-  new StoreUnavailableError('postgres store: a client or pooler replaced the connection of a transaction', {
+  new StoreUnavailableError('postgresStore: a client or pooler replaced the connection of a transaction', {
     neverSent: true,
   });

@@ -65,7 +65,7 @@ test('a lost connection is an outage, with the messages of all addresses', () =>
     code: 'ECONNREFUSED',
   });
   expect(classified(refused, false)).toMatchObject({
-    message: 'postgres store: one, two',
+    message: 'postgresStore: one, two',
     reason: 'connection',
     neverSent: false,
   });

@@ -88,7 +88,7 @@ export class Session implements TableNetwork {
     let found = await look();
     if (found === null && !this.creates)
       throw new StoreConfigurationError(
-        `postgres store: there is no table ${this.table}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
+        `postgresStore: there is no table ${this.table}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
       );
     if (found === null) {
       await link.query(this.sql.create);
@@ -96,7 +96,7 @@ export class Session implements TableNetwork {
     }
     if (found !== COLUMNS)
       throw new StoreConfigurationError(
-        `postgres store: the table ${this.table} belongs to another program (it has ${found}): give postgresStore a table of its own`,
+        `postgresStore: the table ${this.table} belongs to another program (it has ${found}): give postgresStore a table of its own`,
       );
   }
 

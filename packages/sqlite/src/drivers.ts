@@ -56,7 +56,7 @@ export async function loadDriver(): Promise<{ readonly name: DriverName; readonl
     }
   }
   throw new StoreConfigurationError(
-    'sqlite store: there is no driver for SQLite: install better-sqlite3 or libsql, use Node.js 22.13 or newer, which has ' +
+    'sqliteStore: there is no driver for SQLite: install better-sqlite3 or libsql, use Node.js 22.13 or newer, which has ' +
       'node:sqlite, or give sqliteStore a function `open`',
     { cause: new AggregateError(causes, 'no driver could be loaded') },
   );

@@ -32,7 +32,7 @@ export class NotOpenedError extends Error {}
 /** An error of a driver, as one of ours. A full disk or a damaged file is an outage: the failure policy decides. */
 export function classified(error: unknown, file: string): StoreUnavailableError | StoreConfigurationError {
   if (error instanceof StoreUnavailableError || error instanceof StoreConfigurationError) return error;
-  const text = `sqlite store: ${file}: ${(error as Partial<Error> | undefined)?.message ?? String(error)}`;
+  const text = `sqliteStore: ${file}: ${(error as Partial<Error> | undefined)?.message ?? String(error)}`;
   if (error instanceof NotOpenedError || MISTAKE.test(codeOf(error)))
     return new StoreConfigurationError(
       `${text}: give sqliteStore a file that this process may write, in a folder that it may write`,

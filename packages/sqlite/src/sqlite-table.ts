@@ -131,7 +131,7 @@ export class SqliteTable implements EntryTable {
 
   #inUse(cause: unknown): StoreUnavailableError {
     return new StoreUnavailableError(
-      `sqlite store: ${this.file} is in use by another process for more than ${BLOCKS} ms: use consume, which waits without blocking`,
+      `sqliteStore: ${this.file} is in use by another process for more than ${BLOCKS} ms: use consume, which waits without blocking`,
       { reason: 'timeout', neverSent: true, cause },
     );
   }
@@ -153,7 +153,7 @@ export class SqliteTable implements EntryTable {
 
   #begin(): Statements {
     if (this.#closed)
-      throw new StoreUnavailableError('sqlite store: it was closed', { reason: 'closed', neverSent: true });
+      throw new StoreUnavailableError('sqliteStore: it was closed', { reason: 'closed', neverSent: true });
     try {
       this.#statements ??= this.#setUp();
       this.#statements.begin.run();
@@ -166,12 +166,12 @@ export class SqliteTable implements EntryTable {
   #setUp(): Statements {
     if (this.#openFile === undefined)
       throw new StoreConfigurationError(
-        'sqlite store: its driver is not loaded yet: await store.connect() before the first consumeSync',
+        'sqliteStore: its driver is not loaded yet: await store.connect() before the first consumeSync',
       );
     const disk = networkDiskOf(this.file);
     if (disk !== undefined)
       throw new StoreConfigurationError(
-        `sqlite store: ${this.file} is on a network file system (${disk}), where processes cannot share it: use a file on a disk of this machine`,
+        `sqliteStore: ${this.file} is on a network file system (${disk}), where processes cannot share it: use a file on a disk of this machine`,
       );
     const database = this.#openedFile(this.#openFile);
     try {
@@ -199,7 +199,7 @@ export class SqliteTable implements EntryTable {
     const [{ journal_mode: mode }] = database.prepare('PRAGMA journal_mode = WAL').all() as [Row];
     if (mode !== 'wal')
       throw new StoreConfigurationError(
-        `sqlite store: ${this.file} cannot be shared by processes (journal mode ${mode}): use a file on a disk of this machine`,
+        `sqliteStore: ${this.file} cannot be shared by processes (journal mode ${mode}): use a file on a disk of this machine`,
       );
     database.exec('PRAGMA synchronous = NORMAL');
     database.exec('BEGIN IMMEDIATE');
@@ -237,7 +237,7 @@ export class SqliteTable implements EntryTable {
     if (application === APPLICATION) return;
     if (application !== 0 || tables !== 0)
       throw new StoreConfigurationError(
-        `sqlite store: ${this.file} belongs to another program: give sqliteStore a file of its own`,
+        `sqliteStore: ${this.file} belongs to another program: give sqliteStore a file of its own`,
       );
   }
 

@@ -18,14 +18,14 @@ export function refusedRequest(status: number, answer: string): Error {
   if (status === 401 || status === 403 || /^WRONGPASS\b/.test(text)) return ofToken(status, text);
   if (status === 400 && /^[A-Z]+ /.test(text)) return new Error(text);
   const neverSent = NOT_EXECUTED.has(status);
-  return new StoreUnavailableError(`upstash store: answered with status ${status}: ${start(text)}`, {
+  return new StoreUnavailableError(`upstashStore: answered with status ${status}: ${start(text)}`, {
     reason: 'connection',
     neverSent,
   });
 }
 
 const ofToken = (status: number, text: string): StoreUnavailableError =>
-  new StoreUnavailableError(`upstash store: ${TOKEN} (${status}: ${start(text)})`, {
+  new StoreUnavailableError(`upstashStore: ${TOKEN} (${status}: ${start(text)})`, {
     reason: 'WRONGPASS',
     neverSent: true,
   });
@@ -33,7 +33,7 @@ const ofToken = (status: number, text: string): StoreUnavailableError =>
 /** The error of an answer that is none of Upstash's, such as the page of a proxy. The commands may have run. */
 export const foreignReply = (status: number, text: string): StoreUnavailableError =>
   new StoreUnavailableError(
-    `upstash store: the answer is none of Upstash's REST API (${status}: ${start(text)})`,
+    `upstashStore: the answer is none of Upstash's REST API (${status}: ${start(text)})`,
     {
       reason: 'connection',
     },
@@ -49,16 +49,16 @@ const NOT_CONNECTED =
  */
 export function failedExchange(error: unknown, ms: number | undefined): StoreUnavailableError {
   if (ms !== undefined)
-    return new StoreUnavailableError(`upstash store: no answer within ${ms} ms`, {
+    return new StoreUnavailableError(`upstashStore: no answer within ${ms} ms`, {
       reason: 'timeout',
       late: true,
     });
   const { name, cause } = Object(error) as Partial<Error>;
   if (name === 'AbortError')
-    return new StoreUnavailableError('upstash store: it was closed', { reason: 'closed' });
+    return new StoreUnavailableError('upstashStore: it was closed', { reason: 'closed' });
   // `fetch` of Node.js only says that it failed, and names the reason in the cause.
   const { message = String(error), code } = (cause ?? error) as Partial<Error & { code: string }>;
-  return new StoreUnavailableError(`upstash store: ${message || code}`, {
+  return new StoreUnavailableError(`upstashStore: ${message || code}`, {
     reason: 'connection',
     neverSent: NOT_CONNECTED.test(String(code)),
     cause: error,

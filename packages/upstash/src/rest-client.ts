@@ -102,7 +102,7 @@ export class RestClient implements RedisClient {
 }
 
 const NO_SUBSCRIPTIONS =
-  'upstash store: to follow other processes needs a subscription, which REST does not have: open the same database with redisStore and its ' +
+  'upstashStore: to follow other processes needs a subscription, which REST does not have: open the same database with redisStore and its ' +
   'address rediss://…';
 
 /** Where code may not run between requests, a timer belongs to one of them: only the current code gathers. */

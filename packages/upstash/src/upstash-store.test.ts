@@ -202,6 +202,24 @@ describe('an outage, which the failure policy decides', () => {
     });
   });
 
+  test('the warning names upstashStore', async () => {
+    const emitted = jest.spyOn(process, 'emitWarning').mockImplementation();
+    try {
+      double.intercept = (request, response) => {
+        replying(401, '{"error":"WRONGPASS invalid or missing auth token"}')(request, response);
+        return true;
+      };
+      const store = upstashStore({ url: double.url, token: UPSTASH_TOKEN }); // nothing listens to its events
+      opened.push(store);
+      await limiterOf(store, { failurePolicy: 'allow' }).consume('ann');
+      expect(emitted.mock.calls.map(([message]) => message)).toEqual([
+        expect.stringMatching(/^upstashStore: http:\S+ is out: the token is refused: give upstashStore /),
+      ]);
+    } finally {
+      emitted.mockRestore();
+    }
+  });
+
   test('an answer that is cut off', async () => {
     const error = await failureOf((_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('[{"res');

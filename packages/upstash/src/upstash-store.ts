@@ -22,7 +22,7 @@ export class UpstashStore extends RedisStore {
   constructor(options: UpstashStoreOptions) {
     const { rest, definitions, usage, denials } = readOptions(options);
     const client = new RestClient(rest);
-    super({ client, definitions, usage, denials });
+    super({ client, definitions, usage, denials }, 'upstashStore');
     this.#client = client;
   }
 

@@ -32,11 +32,13 @@ export class StoreHealth {
    * @param connectionError the last error of the client's connection, or of a cluster node's
    * @param address address for warnings, without a password; undefined turns the warnings off
    * @param name the store's name, for its events
+   * @param maker the function that makes such a store, for texts
    */
   constructor(
     readonly connectionError: (node?: string) => Error | undefined,
     readonly address: () => string | undefined = () => undefined,
     readonly name = '',
+    private readonly maker = `${name || 'redis'}Store`,
   ) {}
 
   /** @throws TypeError if there is no such event: its listener would never be called */
@@ -56,14 +58,9 @@ export class StoreHealth {
     return this.#nodes.get(name) ?? this.#newNode(name);
   }
 
-  /** The function that makes such a store, for texts. */
-  get #maker(): string {
-    return `${this.name || 'redis'}Store`;
-  }
-
   #newNode(name: string): NodeHealth {
     const warning = new OutageWarning(
-      this.#maker,
+      this.maker,
       () => (name === '' ? this.address() : name),
       () => this.#emitter.listenerCount('degraded') > 0,
     );
@@ -94,7 +91,7 @@ export class StoreHealth {
       const address = this.address();
       const heard = this.#emitter.listenerCount('storeError') > 0;
       if (isStoreConfigurationError(error) && address !== undefined && !heard)
-        warnOfSetUp(this.#maker, address, error);
+        warnOfSetUp(this.maker, address, error);
     });
     return this.#connectingAtStart;
   }

@@ -46,11 +46,7 @@ export class RedisStore implements Store {
   readonly remote = true;
   readonly slotted: boolean;
   readonly clock = systemClock;
-  readonly health: StoreHealth = new StoreHealth(
-    (node) => this.#session.watch?.error(node),
-    () => this.#session.address,
-    'redis',
-  );
+  readonly health: StoreHealth;
   readonly usage: StoreUsage | undefined;
   readonly #session: Session;
   readonly #sender: Sender;
@@ -66,7 +62,14 @@ export class RedisStore implements Store {
   /** Absent if the client has nothing to subscribe on: then waiting calls poll. */
   readonly listen?: WakingFacet['listen'];
 
-  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions) {
+  /** @param maker the function that makes the store, for texts */
+  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions, maker = 'redisStore') {
+    this.health = new StoreHealth(
+      (node) => this.#session.watch?.error(node),
+      () => this.#session.address,
+      'redis',
+      maker,
+    );
     this.#session = new Session(redis, this.health);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
     const batches = new Batches(this.#sender);
@@ -75,8 +78,8 @@ export class RedisStore implements Store {
     const run: RunKey = (script, key, args) =>
       this.#sender.runKey(script, key, () => ({ keys: [key], args }));
     this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, run), definitions);
-    this.usage = usageOf('redisStore', usage, this.fleet);
-    if (denials) this.#sendDenials();
+    this.usage = usageOf(maker, usage, this.fleet);
+    if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     if (!client?.isConnectionless) this.listen = (key, granted) => this.#subscribe(key, granted);
@@ -110,8 +113,8 @@ export class RedisStore implements Store {
     this.#session.expect(deadline);
   }
 
-  #sendDenials(): void {
-    loadFleet<StoreWatching>('redisStore: denials').sendDenials(this, () => {
+  #sendDenials(maker: string): void {
+    loadFleet<StoreWatching>(`${maker}: denials`).sendDenials(this, () => {
       const { used } = this.#sender;
       this.#sender.used = false;
       return used;
