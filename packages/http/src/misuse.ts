@@ -120,7 +120,7 @@ export class MisuseChecks {
     this.#warn(
       'SLUICE_FORWARDED_UNTRUSTED',
       `a request has the header ${header}, but the framework trusts no proxy. All clients behind a proxy then share its address ` +
-        'and one limit. Configure which proxies the framework trusts',
+        'and one limit. Configure which proxies the framework trusts, or set validate: false if your keyGenerator reads another header',
       this.#where,
     );
     return true;
