@@ -331,7 +331,7 @@ async function wholePage(options: BrowserContextOptions) {
   limiters.push(login);
   const holders = limiterOf(store, concurrency({ limit: 2, lease: '30s' }), 'holders');
   const held = await holders.acquire('2001:db8::1');
-  // Denied before, for the counts that the page has at once; and once more, for the list of what is denied now.
+  // Denied before, for the counts that the page has at once; and once more, for the list of current denials.
   for (let i = 0; i < 2; i += 1) await login.consume('someone.with.a.long.name@example.com');
   const page = await open(options);
   await login.consume('someone.with.a.long.name@example.com');
@@ -461,7 +461,7 @@ test('each bar has a label with its value', async () => {
   await holders.release(held);
 });
 
-/** The left and right edges of what stands in the dialog. */
+/** The left and right edges of the fields and buttons of the dialog. */
 const edges = `() => {
   const of = (selector) => [...document.querySelectorAll('dialog ' + selector)].map((element) => element.getBoundingClientRect());
   const [submit, cancel] = of('.buttons button');

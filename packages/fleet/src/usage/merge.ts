@@ -12,7 +12,7 @@ interface Sum {
 
 /**
  * One summary of several streams, with at most `most` keys, the heaviest first. Errors add up. A key that a summary does not list may have
- * had its `unlisted` there: its count and its error grow by that. The policy of a key is that of the summary with its largest count.
+ * had its `unlisted` there: its count and its error grow by that. The policy of a key comes from the summary with its largest count.
  *
  * With `most` ≥ 256 its errors and `unlisted` stay within total / 256, however often summaries are merged: Agarwal et al., "Mergeable
  * Summaries", 2012.
