@@ -17,6 +17,7 @@ export const SIMULATE = `simulate --rules ${FILES}/next.yaml --against ${FILES}/
 export const SCREENS: readonly Screen[] = [
   { name: 'help', command: 'help' },
   { name: 'help-explain', command: 'help explain' },
+  { name: 'status', command: 'status --store STORE' },
   { name: 'ls', command: 'ls --store STORE' },
   { name: 'ls-processes', command: 'ls --processes --store STORE' },
   { name: 'explain', command: 'explain hello 127.0.0.1 --store STORE' },
