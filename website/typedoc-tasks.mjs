@@ -6,6 +6,7 @@ export const PACKAGES = [
   ['Limits', ['core', 'decorators', 'rules']],
   ['Frameworks', ['express', 'fastify', 'koa', 'nestjs', 'fetch']],
   ['Stores', ['sqlite', 'postgres', 'upstash']],
+  ['Calls to other services', ['outgoing']],
   ['Watching', ['dashboard', 'otel', 'cli']],
   ['For authors of adapters, stores and tools', ['http', 'entries', 'fleet']],
 ];

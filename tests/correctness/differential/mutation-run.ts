@@ -239,7 +239,7 @@ corpora
 
 // The booking in a second is there because of a block. A call delays no other if its window begins late, or after a window that has begun.
 const SECOND = 1_000_000;
-const until = (second: number) => ['block', 0, { move: 0, wait: second * SECOND }] as const;
+const until = (second: number) => ['block', 1, { move: 0, wait: second * SECOND }] as const;
 const book = (cost: number) => ['acquire', cost, { move: 0 }] as const;
 const look = (move: number) => ['peek', 1, { move }] as const;
 for (const policy of [

@@ -83,7 +83,7 @@ test('a replay in memory decides each request of a log as Redis does, by all alg
     new Replay(rules, { storeOn: (clock) => new RedisAt(redis, clock) }),
   ];
   try {
-    for (const [i, request] of requests(10_000).entries()) {
+    for (const [i, request] of requests(20_000).entries()) {
       const [mine, theirs] = [await memory.decide(request), await real.decide(request)];
       if (plain(mine) !== plain(theirs))
         throw new Error(`request ${i}: ${plain(mine)} in memory, ${plain(theirs)} in Redis`);
