@@ -13,6 +13,7 @@ export const like = (store: Store, but: Partial<Store>): Store => ({
   rate: (change, asked) => store.rate!(change, asked),
   // Otherwise a server that is silent for a second loses its connection, however long the limiter would wait.
   expect: (deadline) => store.expect?.(deadline),
+  ...(store.connect && { connect: () => store.connect!() }),
   close: () => store.close(),
   ...but,
 });
