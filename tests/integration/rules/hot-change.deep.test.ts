@@ -86,6 +86,13 @@ describe('one server', () => {
     await services.run(2);
     await admin.save();
     await server.restart();
+    // Its connection comes back some time after the server.
+    const isConnected = () =>
+      store.connect!().then(
+        () => true,
+        () => false,
+      );
+    await eventually(isConnected);
     await storedRules(store).push(text(3, 70));
     await services.run(3);
     await admin.flushall();
