@@ -1,15 +1,19 @@
 import { fixedWindow, RateLimiter } from '../../../packages/core/src/index.js';
 import { type UpstashStore, upstashStore } from '../../../packages/upstash/src/index.js';
 import { eventually } from '../../support/eventually.js';
-import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { uniqueName } from '../../support/redis-url.js';
 import { UPSTASH_TOKEN, UpstashDouble } from '../../support/upstash.js';
 import { sluice } from './sluice.js';
 
+// Its own, because the state of a store shows the limits of all tests that use it.
+let server: RedisServer;
 let double: UpstashDouble;
 let store: UpstashStore;
 let limiter: RateLimiter;
 beforeAll(async () => {
-  double = await UpstashDouble.start(redisUrl());
+  server = await startRedis();
+  double = await UpstashDouble.start(server.url);
   store = upstashStore({ url: double.url, token: UPSTASH_TOKEN, definitions: true });
   const policy = fixedWindow({ limit: 3, window: '1h' });
   limiter = new RateLimiter({ name: uniqueName('mail'), policy, store, deadline: '10s' });
@@ -18,6 +22,7 @@ afterAll(async () => {
   await limiter.close();
   await store.close();
   await double.stop();
+  await server.stop();
 });
 
 const run = (args: string[], token = UPSTASH_TOKEN) =>

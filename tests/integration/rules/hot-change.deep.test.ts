@@ -44,7 +44,8 @@ describe('one server', () => {
   test('under load every process loads a pushed version at its message, without failed requests or lost counts', async () => {
     services = await Services.start({ redis: server.url, every: '1h' }); // so they load versions only at messages
     const load = services.load('ann');
-    await eventually(async () => load.counts.has(429));
+    // An allowed request may have its answer later than a denied one.
+    await eventually(async () => load.counts.has(429) && load.counts.get(200)! >= 50);
     expect(load.counts.get(200)).toBe(50);
     for (const version of [2, 3, 4, 5]) {
       await storedRules(store).push(text(version, 50 + version * 10));
