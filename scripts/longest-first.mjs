@@ -41,7 +41,7 @@ const LONGEST = [
   'tests/contracts/store/redis.test.ts',
   'tests/contracts/adapters/counting.test.ts',
   'tests/contracts/store/memory.test.ts',
-  'tests/integration/structure/walk.test.ts',
+  'tests/integration/structure/walk.deep.test.ts',
   'tests/correctness/differential/twins.test.ts',
 ];
 for (const file of LONGEST) {
