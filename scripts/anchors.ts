@@ -1,4 +1,4 @@
-/** The anchor that GitHub gives a heading. */
+/** The anchor that GitHub gives a heading: the site gives it the same one, so that links work in both places. */
 export const githubAnchor = (heading: string): string =>
   heading
     .trim()

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
+import { githubAnchor } from '../../scripts/anchors';
 import { core } from './browser';
 import { drawings } from './drawings';
 import { footer } from './footer';
 import { indentedCode } from './indented-code';
 import { installNotes } from './install-notes';
-import { githubAnchor, repository, repositoryLinks } from './links';
+import { repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf, root } from './pages';
 import { referenceSidebars, sidebar } from './sidebar';
 

@@ -11,14 +11,6 @@ export const repository: string = JSON.parse(
 /** The READMEs of packages link to the repository by absolute addresses, because npm shows them without it. */
 const BLOBS = `${repository}/blob/main/`;
 
-/** The anchor that GitHub gives a heading, so that links to it work in both places. */
-export const githubAnchor = (heading: string): string =>
-  heading
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
-    .replaceAll(' ', '-');
-
 /**
  * Links in the Markdown files lead to other files of the repository, so that they work on GitHub. In the site, a link to a page leads to
  * that page, and a link to any other file to the repository.

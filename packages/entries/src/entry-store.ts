@@ -86,7 +86,7 @@ export class EntryStore implements Store {
   /** The entries as they are, to carry them to another store. */
   readonly entries: StoredEntries;
   /** Without a network nothing is far away, only busy: such a store is given more time before it counts as out. */
-  readonly usualDeadline: number;
+  readonly usualDeadline: number | undefined;
   readonly #table: EntryTable;
   readonly #inUse: TableInUse;
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
@@ -107,7 +107,7 @@ export class EntryStore implements Store {
     checkBoolean(`${where}: denials`, denials);
     this.name = name;
     this.clock = clock;
-    this.usualDeadline = table.network === undefined ? 1_000 : 100;
+    this.usualDeadline = table.network === undefined ? 1_000 : undefined;
     this.#table = table;
     if (table.network === undefined) this.decideNow = this.#decideNow;
     if (table.watch !== undefined) this.listen = this.#listen;

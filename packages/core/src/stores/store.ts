@@ -60,7 +60,7 @@ export interface RemoteFacet {
   /** Decides a call now, for `consumeSync`. @throws as `decide` does */
   decideNow?(call: Call): Answer;
   /** The deadline of limiters that name none, ms. Default 100. */
-  readonly usualDeadline: number;
+  readonly usualDeadline: number | undefined;
   /** Sets how long calls wait, ms, so that the store closes a silent connection neither too early nor too late. */
   expect(deadline: number): void;
   /**
