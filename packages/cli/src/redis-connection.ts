@@ -85,7 +85,8 @@ function clientOf(
       ...(redisOptions.tls !== undefined && { dnsLookup }),
       lazyConnect: true,
       enableReadyCheck: false, // a random node, which can be out
-      clusterRetryStrategy: retry,
+      // On a busy machine the nodes that are up may answer too late for the first attempt. If all refuse, `connect` gives up at once.
+      clusterRetryStrategy: () => RETRY_MS,
       redisOptions,
     });
     return { client, server: { cluster: nodes, ...access }, address: `The cluster ${textOf(nodes)}` };

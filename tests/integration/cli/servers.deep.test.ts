@@ -224,6 +224,16 @@ describe('a cluster', () => {
   test('starts while any one node is out', async () => {
     const slot = Number(await cluster.nodes[0]!.ask('CLUSTER', 'KEYSLOT', 'index'));
     const out = cluster.nodes[slot < 16_384 / 3 ? 1 : 0]!;
+    await store.connect();
+    const text = ({ fleet }: RedisStore) => `sluice:v2:fleet:definitions:{${fleet.process}}`;
+    let publisher = redisStore({ cluster: cluster.addresses });
+    while (store.nodeOf(text(publisher)) !== `127.0.0.1:${out.port}`)
+      publisher = redisStore({ cluster: cluster.addresses });
+    const policy = fixedWindow({ limit: 1, window: '1h' });
+    const hidden = new RateLimiter({ name: 'hidden', policy, store: publisher });
+    await hidden.consume('ann');
+    await readDefinitions(publisher);
+    await publisher.close();
     await out.kill();
     try {
       for (let i = 0; i < 8; i += 1) {
@@ -238,10 +248,11 @@ describe('a cluster', () => {
         await own.close();
       }
       for (let i = 0; i < 3; i += 1) {
-        const { stderr } = await sluice(['rules', '--cluster', listed(cluster.addresses)], {
+        const { code, stderr } = await sluice(['ls', '--cluster', listed(cluster.addresses)], {
           COLUMNS: '1000',
         });
-        expect(stderr).not.toContain('Is the address right');
+        expect(code).not.toBe(2);
+        expect(stderr).toContain(`${publisher.fleet.process} published is left out: its node is out.`);
       }
     } finally {
       await out.restart();

@@ -1,6 +1,7 @@
 import { performance } from '#platform';
 import type { Script } from '../algorithms/algorithm.js';
 import { systemClock } from '../clock.js';
+import { isStoreUnavailableError } from '../errors.js';
 import {
   boardKey,
   type DenialFeed,
@@ -24,6 +25,8 @@ export interface BoardConnection {
   runNow(script: Script, key: string, args: readonly string[]): Promise<unknown>;
   /** Runs it, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
   run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
+  /** Can the server of one key be out while the server of the other one answers? */
+  areApart(key: string, other: string): boolean;
   /** Is it no outage but a refusal, which would come again? Then it reports it: decisions need other rights, and may all pass. */
   reportRefusal(error: unknown): boolean;
   /** Subscribes to a channel on the node that a key of its name is on, again whenever that is lost. @returns a function that ends it */
@@ -130,10 +133,16 @@ export class RedisBoard implements FleetBoard {
   async #note(kind: FleetKind, process: string, age: number): Promise<FleetNote> {
     if (!PROCESS.test(process) || !Number.isFinite(age))
       return unread(process, 'its entry in the index cannot be read');
-    const reply = await this.#connection.run(boardScript, boardKey(kind, process), [
-      'read',
-      String(MOST_BYTES),
-    ]);
+    const key = boardKey(kind, process);
+    let reply: unknown;
+    try {
+      reply = await this.#connection.run(boardScript, key, ['read', String(MOST_BYTES)]);
+    } catch (error) {
+      // One node of a cluster that is out must not hide what the others have.
+      if (!isStoreUnavailableError(error) || !this.#connection.areApart(key, boardKey(kind, INDEX)))
+        throw error;
+      return unread(process, 'its node is out');
+    }
     return Array.isArray(reply) ? unread(process, String(reply)) : { process, age, text: String(reply) };
   }
 }

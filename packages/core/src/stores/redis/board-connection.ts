@@ -55,6 +55,11 @@ export class SessionBoardConnection implements BoardConnection {
     return inTime(this.#session, this.#run(script, key, args));
   }
 
+  areApart(key: string, other: string): boolean {
+    const { watch } = this.#session;
+    return watch !== undefined && watch.nodeOf(key) !== watch.nodeOf(other);
+  }
+
   reportRefusal(error: unknown): boolean {
     return isMistake(error) && warnOfRefusedBoard(this.#session.address, error);
   }
