@@ -90,6 +90,17 @@ describe('the keys denied most', () => {
     expect(limitersOf()).toEqual(['login', 'rules.sms', 'rules (gone)', 'lone', 'rules.api']);
   });
 
+  test('have the policy that denied them, in a column of its own if a limiter has several', () => {
+    expect(topRows(counted, fleet, 'denied', 9).heads).toEqual(['LIMITER', 'KEY', 'DENIED']);
+    const limiters = counted.limiters.map((report) => ({
+      ...report,
+      denied: report.denied.map((key, i) => (i === 0 ? { ...key, policy: 'perDay' } : key)),
+    }));
+    const { heads, rows } = topRows({ ...counted, limiters }, fleet, 'denied', 9);
+    expect(heads).toEqual(['LIMITER', 'POLICY', 'KEY', 'DENIED']);
+    expect(rows.map(([, policy]) => policy)).toContain('perDay');
+  });
+
   test('can be selected by limiter, or by combination', () => {
     expect(limitersOf('rules.api')).toEqual(['rules.api']);
     expect(limitersOf('rules')).toEqual(['rules.sms', 'rules (gone)', 'rules.api']);

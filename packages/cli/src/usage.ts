@@ -94,6 +94,8 @@ export interface ListedKey extends Owner {
   readonly key: string;
   readonly count: number;
   readonly error: number;
+  /** The policy that denied it last. Absent for a limiter with one policy. */
+  readonly policy?: string | undefined;
 }
 
 /**
@@ -115,12 +117,14 @@ export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: n
   return { ...keyRows(found, list === 'costly' ? 'PERMITS' : 'DENIED'), found };
 }
 
-/** The heads and rows of a table of keys. */
+/** The heads and rows of a table of keys. Policies have a column if a limiter has several. */
 export function keyRows(found: readonly ListedKey[], what: string): { heads: string[]; rows: string[][] } {
-  const rows = found.map(({ limiter, key, count, error }) => [
+  const several = found.some(({ policy }) => policy !== undefined);
+  const rows = found.map(({ limiter, policy = '', key, count, error }) => [
     limiter,
+    ...(several ? [policy] : []),
     key,
     error === 0 ? String(count) : `${count - error}–${count}`,
   ]);
-  return { heads: ['LIMITER', 'KEY', what], rows };
+  return { heads: ['LIMITER', ...(several ? ['POLICY'] : []), 'KEY', what], rows };
 }

@@ -244,7 +244,7 @@ test('a key panel shows a window, a queue, and holders with their leases', async
   await show(page, 'ann', 'queue');
   await page.getByText('2 booked calls wait for their moment.').waitFor();
   await show(page, 'ann', 'holders');
-  await page.getByText('2 of 2 permits are held; 1 calls wait.').waitFor();
+  await page.getByText('2 of 2 permits are held; 1 call waits.').waitFor();
   await page.getByText(/2 held, called .* ago, lease ends in/).waitFor();
   await holders.release(held);
   await page.getByText('1 of 2 permits are held.').waitFor();

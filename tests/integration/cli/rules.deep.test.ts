@@ -119,7 +119,7 @@ test('after an eviction of the latest version rules and diff report it, push and
     { kept: true },
   ]);
   const diff = await run('diff', file);
-  expect([diff.code, diff.stdout]).toEqual([1, expect.stringMatching(/The text of number 3 .* is gone/)]);
+  expect([diff.code, diff.stdout]).toEqual([2, expect.stringMatching(/The text of number 3 .* is gone/)]);
   const back = await run('rollback', '--yes');
   expect([back.code, back.stdout.split('\n').at(-2)]).toEqual([0, 'Pushed as number 4 (version 2).']);
   await evict(4);

@@ -8,7 +8,7 @@ export const diff: CommandDefinition = {
   summary: 'what a file of rules would change in Redis',
   description:
     'Compares a file of rules with the latest version in Redis: by rule and limit, in words. Checks the file and runs its tests before. ' +
-    'Exits with 1 if something differs, or if the text in Redis is gone, and with 2 if the file has problems.',
+    'Exits with 1 if something differs, and with 2 if the file has problems or the text in Redis is gone.',
   example: [
     'diff limits.yaml',
     '~ api, perMinute: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)',
@@ -23,6 +23,7 @@ export const diff: CommandDefinition = {
     else output.say(`Compared with ${numberOf(latest)} in Redis:`);
     const found = showDifferences(context, pushed, next);
     output.json({ rules: next.set.name, latest: latest?.number, differences: found });
-    return found?.length === 0 ? 0 : 1;
+    if (found === undefined) return 2;
+    return found.length === 0 ? 0 : 1;
   },
 };

@@ -5,7 +5,7 @@ import { Drawing } from './drawing.tsx';
 import { Name } from './name.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
-import { clockTime, stateInWords, stepOf } from './words.ts';
+import { bookedInWords, clockTime, stateInWords, stepOf } from './words.ts';
 
 interface Props {
   readonly limiters: readonly LimiterInfo[];
@@ -150,7 +150,7 @@ function State({ state, ahead }: Answer) {
             <figcaption>
               <strong>{state.policies.length > 1 && `${one.name}: `}</strong>
               {one.text}. {stateInWords(one, now, leaky)}
-              {one.booked.length > 0 && ` ${one.booked.length} booked calls wait for their moment.`}
+              {bookedInWords(one.booked.length)}
               {one.overridden && (
                 <em>
                   {' '}

@@ -45,11 +45,19 @@ export function stateInWords({ view, remaining }: PolicyState, now: number, leak
     case 'log':
       return `${number(view.limit - Math.max(0, remaining))} of ${permits(view.limit)} are used in the last ${duration(view.window / 1000)}.`;
     case 'holders': {
-      const waiting = view.waiting.length > 0 ? `; ${view.waiting.length} calls wait` : '';
+      const calls = view.waiting.length;
+      const waiting = calls === 0 ? '' : calls === 1 ? '; 1 call waits' : `; ${calls} calls wait`;
       return `${number(view.held)} of ${permits(view.limit)} are held${waiting}.`;
     }
   }
 }
+
+export const bookedInWords = (calls: number): string =>
+  calls === 0
+    ? ''
+    : calls === 1
+      ? ' 1 booked call waits for its moment.'
+      : ` ${calls} booked calls wait for their moment.`;
 
 type Bucket = Extract<PolicyState['view'], { kind: 'bucket' }>;
 
