@@ -19,4 +19,4 @@ test('updates of one key reuse the space in its page, and leave few dead row ver
   expect(Number(stats.hot) / Number(stats.updates)).toBeGreaterThan(0.99);
   expect(Number(stats.dead)).toBeLessThan(500);
   expect(Number(stats.bytes)).toBeLessThan(256 * 1024);
-});
+}, 300_000);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { programEnv } from '../../support/program-env.js';
-import { redisUrl } from '../../support/redis-url.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 
 // `STORE=… npm start`, twice: both processes share limits.
 
@@ -13,10 +13,13 @@ const SCRIPT = resolve(__dirname, '../../../scripts/start.mjs');
 const running: ChildProcess[] = [];
 let folder: string;
 let postgres: PostgresServer;
+/** Its own: the live page lists the limits of all who use a server. */
+let redis: RedisServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-stores-'));
   postgres = await startPostgres();
+  redis = await startRedis();
 }, 120_000);
 afterEach(async () => {
   for (const child of running.splice(0)) {
@@ -27,6 +30,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await postgres?.stop();
+  await redis?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -71,7 +75,7 @@ async function listed(url: string, count: number): Promise<string[]> {
 test.each<[string, () => string, RegExp]>([
   ['a file', () => `sqlite:${join(folder, 'limits.db')}`, /^in the file .*limits\.db/],
   ['Postgres', () => postgres.url, /^in Postgres/],
-  ['Redis', () => redisUrl(), /^in Redis/],
+  ['Redis', () => redis.url, /^in Redis/],
 ])(
   'two processes share limits in %s',
   async (_, address, where) => {
@@ -89,6 +93,6 @@ test.each<[string, () => string, RegExp]>([
 );
 
 test('REDIS_URL still chooses Redis, and STORE goes before it', async () => {
-  expect((await demo({ REDIS_URL: redisUrl() })).where).toMatch(/^in Redis/);
-  expect((await demo({ REDIS_URL: redisUrl(), STORE: 'memory' })).where).toBe('in memory');
+  expect((await demo({ REDIS_URL: redis.url })).where).toMatch(/^in Redis/);
+  expect((await demo({ REDIS_URL: redis.url, STORE: 'memory' })).where).toBe('in memory');
 }, 60_000);
