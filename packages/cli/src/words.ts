@@ -1,6 +1,7 @@
 import type { Policy, StateView } from '@sluice/core';
+import { count } from '@sluice/core/internal';
 import { lengthText, policyText } from '@sluice/fleet';
-import { count, listText } from '@sluice/fleet/internal';
+import { listText } from '@sluice/fleet/internal';
 
 export { count, listText };
 

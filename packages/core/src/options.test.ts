@@ -1,4 +1,5 @@
 import { fixedWindow, memoryStore, RateLimiter, redisStore, tokenBucket } from './index.js';
+import { count } from './options.js';
 
 test.each([
   [
@@ -62,4 +63,16 @@ test('a store refuses an old version of Node.js when it is created', () => {
   } finally {
     globalThis.process = process;
   }
+});
+
+test.each([
+  [0, '0 tests'],
+  [1, '1 test'],
+  [2, '2 tests'],
+])('%i of a thing has the right number', (number, text) => {
+  expect(count(number, 'test')).toBe(text);
+});
+
+test('a plural that does not end with s is given', () => {
+  expect([1, 3].map((number) => count(number, 'entry', 'entries'))).toEqual(['1 entry', '3 entries']);
 });

@@ -160,6 +160,10 @@ export function describe(value: unknown): string {
   return String(value);
 }
 
+/** `1 permit`, `3 permits`. */
+export const count = (number: number, one: string, several = `${one}s`): string =>
+  `${number} ${number === 1 ? one : several}`;
+
 const NAME = /^[\w.:/@#-]{1,100}$/;
 
 /** For names in keys, headers and errors. @throws TypeError */

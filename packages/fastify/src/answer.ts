@@ -1,5 +1,5 @@
 import type { Decision } from '@sluice/core';
-import { describe, isPromise } from '@sluice/core/internal';
+import { count, describe, isPromise } from '@sluice/core/internal';
 import { asError, keyForFunctions, type Verdict } from '@sluice/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
@@ -102,6 +102,5 @@ function inWords(ms: number): string {
   if (!Number.isFinite(ms)) return 'never';
   const seconds = Math.max(1, Math.ceil(ms / 1000)) * 1000;
   const [unit, length] = UNITS.find(([, each]) => seconds >= each)!;
-  const amount = Math.ceil(seconds / length);
-  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+  return count(Math.ceil(seconds / length), unit);
 }

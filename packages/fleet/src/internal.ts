@@ -20,4 +20,4 @@ export { ownerOfCounted } from './definitions/read-definitions.js';
 export { type FleetProblem, fleetProblems, rulesProblems } from './problems/fleet-problems.js';
 export { type Rates, ratesOf } from './usage/rates.js';
 export { SpaceSaving } from './usage/space-saving.js';
-export { count, listText } from './words.js';
+export { listText } from './words.js';

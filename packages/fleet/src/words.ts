@@ -1,9 +1,5 @@
 import { type LimiterDefinition, policyText } from '@sluice/core/internal';
 
-/** `1 permit`, `3 permits`. */
-export const count = (number: number, one: string, several = `${one}s`): string =>
-  `${number} ${number === 1 ? one : several}`;
-
 /** The first ones, and how many more: `a, b, c and 4 more`. */
 export function listText(items: readonly string[], most = 3): string {
   const more = items.length - most;

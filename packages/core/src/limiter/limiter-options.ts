@@ -104,6 +104,16 @@ export function checkStore(where: string, store: Store): void {
   }
 }
 
+/** The deadline of limiters that name none, ms, unless their store has a usual one. */
+export const USUAL_DEADLINE = 100;
+
+/** µs. @throws RangeError */
+export const checkDeadline = (
+  where: string,
+  deadline: Duration | undefined,
+  store: Store | undefined,
+): number => toMicros(`${where}: deadline`, deadline ?? store?.usualDeadline ?? USUAL_DEADLINE);
+
 export function checkLimiterOptions(options: RateLimiterOptions) {
   checkOptions('RateLimiter', options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]);
   const {
@@ -113,7 +123,6 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     store,
     keyPrefix = 'sluice',
     hashTag,
-    deadline = store?.usualDeadline ?? 100,
     denyCache = '1s',
     prefetch = false,
     escalate = false,
@@ -162,7 +171,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     name,
     limits,
     store,
-    deadline: toMicros('RateLimiter: deadline', deadline),
+    deadline: checkDeadline('RateLimiter', options.deadline, store),
     denyCache:
       denyCache === false ? 0 : toMicros('RateLimiter: denyCache', denyCache, 1, ', or false for none'),
   };

@@ -1,7 +1,7 @@
-import { lengthText } from '@sluice/core/internal';
+import { count, lengthText, USUAL_DEADLINE } from '@sluice/core/internal';
 import type { FleetProcess } from '../definitions/read-definitions.js';
 import type { UsageReport } from '../usage/read-usage.js';
-import { count, listText, policiesText } from '../words.js';
+import { listText, policiesText } from '../words.js';
 
 /** A mistake, an outage, or a difference between processes. */
 export interface FleetProblem {
@@ -20,8 +20,6 @@ interface Seen {
   readonly roundTrip: number;
 }
 
-/** The deadline that limiters have without the option, µs. */
-const USUAL_DEADLINE = 100_000;
 /** A process publishes each minute: later than this it has missed one, ms. */
 const SILENT = 75_000;
 /** Slots of 10 s: a minute, and the slot under way. */
@@ -51,8 +49,8 @@ const warning = (id: string, what: string, next: string): FleetProblem => ({
 const note = (id: string, what: string, next: string): FleetProblem => ({ id, level: 'note', what, next });
 
 function slowStore({ roundTrip }: Seen): FleetProblem[] {
-  if (roundTrip < USUAL_DEADLINE) return [];
-  const what = `An answer takes ${lengthText(roundTrip / 1_000)} from here. Limiters wait 100 ms unless they have another deadline.`;
+  if (roundTrip < USUAL_DEADLINE * 1_000) return [];
+  const what = `An answer takes ${lengthText(roundTrip / 1_000)} from here. Limiters wait ${USUAL_DEADLINE} ms unless they have another deadline.`;
   return [warning('store-slow', what, 'doctor')];
 }
 

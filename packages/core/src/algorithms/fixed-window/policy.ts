@@ -1,5 +1,5 @@
 import { CALENDAR_LENGTH, type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions, describe } from '../../options.js';
+import { checkInteger, checkOptions, count, describe } from '../../options.js';
 import type { Policy } from '../algorithm.js';
 import { notePeriod } from '../policy-kind.js';
 import { type Calendar, checkTimeZone, MONTHS, monthsFrom, weeksFrom } from './calendar.js';
@@ -154,8 +154,7 @@ function readCalendarWindow(window: unknown, anchor: unknown): CalendarWindow | 
   };
 }
 
-const nameOf = (months: number): string =>
-  months === 12 ? '1 year' : `${months} month${months === 1 ? '' : 's'}`;
+const nameOf = (months: number): string => (months === 12 ? '1 year' : count(months, 'month'));
 
 function weekdayOf(anchor: unknown): number {
   const weekday = WEEKDAYS.indexOf((anchor ?? WEEKDAYS[0]) as Weekday);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { count } from '@sluice/fleet/internal';
+import { count } from '@sluice/core/internal';
 import type { HitKey, ReplayReport, RuleReport, Simulation } from '../report.js';
 import { html, Markup } from './markup.js';
 import { overTimePlot, percent, sharePlot, usePlot } from './plots.js';
