@@ -6,7 +6,7 @@ import {
 } from '@sluice/core/internal';
 import { OTHER_LIMITERS } from '../usage/usage-summary.js';
 import { parseDefinitions } from './parse-definitions.js';
-import { type LeftOut, readNotes } from './read-notes.js';
+import { type LeftOut, noticeBoard, readNotes } from './read-notes.js';
 
 /** A process of the fleet, and its limiters. */
 export interface FleetProcess extends ProcessDefinitions {
@@ -31,13 +31,9 @@ export async function readDefinitions(
   store: Published,
   leftOut: (note: LeftOut) => void = () => {},
 ): Promise<readonly FleetProcess[]> {
-  if (store.fleet === undefined) {
-    throw new TypeError(
-      'readDefinitions: this store has no notice board. Use memoryStore() or redisStore(…)',
-    );
-  }
-  await publishDefinitions(store.fleet); // this process's limiters up to now
-  const notes = await readNotes(store.fleet, 'definitions', parseDefinitions, leftOut);
+  const board = noticeBoard('readDefinitions', store);
+  await publishDefinitions(board); // this process's limiters up to now
+  const notes = await readNotes(board, 'definitions', parseDefinitions, leftOut);
   return notes.map(({ process, age, value }) => ({ process, age, ...value }));
 }
 

@@ -1,4 +1,4 @@
-import { encodeKey, type FleetBoard, type FleetKind } from '@sluice/core/internal';
+import { describe, encodeKey, type FleetBoard, type FleetKind } from '@sluice/core/internal';
 
 /** A text of a process, or a part of one, that this version cannot read: it is left out. */
 export interface LeftOut {
@@ -6,6 +6,15 @@ export interface LeftOut {
   readonly process: string;
   /** `its host cannot be read` */
   readonly reason: string;
+}
+
+/** The notice board of a store. @throws TypeError if it has none */
+export function noticeBoard<Board>(
+  where: string,
+  store: { readonly fleet?: Board | undefined } | undefined,
+): Board {
+  if (store?.fleet !== undefined) return store.fleet;
+  throw new TypeError(`${where}: the store must be memoryStore() or redisStore(…), not ${describe(store)}`);
 }
 
 /** What a process published. */

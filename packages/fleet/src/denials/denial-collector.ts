@@ -10,7 +10,8 @@ import {
   publishedHost,
   STORE_CALL,
 } from '@sluice/core/internal';
-import { type CallsText, type DenialsText, type DenialText, FORM } from './denial-text.js';
+import type { DenialReport } from './denial-report.js';
+import { type DenialText, FORM } from './parse-denials.js';
 
 /** Denials that differ, and the characters of their names and keys, in one text. The others are counted. */
 const [MOST, MOST_CHARACTERS] = [100, 64_000];
@@ -61,7 +62,7 @@ export class DenialCollector {
     const now = performance.now();
     const calls = full ? summaryOf(this.#times) : undefined;
     if (full) this.#times = [];
-    const text: DenialsText = {
+    const text = {
       form: FORM,
       host: publishedHost(),
       pid: process.pid,
@@ -136,7 +137,7 @@ function collected({ limiter, mode, cost, key, decision }: DecisionMessage, ende
 }
 
 /** By the nearest rank; undefined without a call. */
-function summaryOf(times: readonly number[]): CallsText | undefined {
+function summaryOf(times: readonly number[]): DenialReport['storeCalls'] {
   if (times.length === 0) return undefined;
   const sorted = Float64Array.from(times).sort();
   const quantile = (share: number) => Math.round(sorted[Math.ceil(share * sorted.length) - 1]! * 1000) / 1000;

@@ -1,6 +1,6 @@
 import type { Store, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
-import { type DenialSource, describe, encodeKey } from '@sluice/core/internal';
-import type { LeftOut } from '../definitions/read-notes.js';
+import { type DenialSource, encodeKey } from '@sluice/core/internal';
+import { type LeftOut, noticeBoard } from '../definitions/read-notes.js';
 import { DenialFeed } from './denial-feed.js';
 import type { DenialReport } from './denial-report.js';
 import { type ParsedReport, parseDenials } from './parse-denials.js';
@@ -25,15 +25,10 @@ export type Followed = Pick<Store, 'name' | 'fleet' | 'usage' | 'health'>;
  * @throws TypeError if the store has no notice board
  */
 export function followDenials(store: Followed, follower: DenialFollower): () => void {
-  const { fleet } = store ?? {};
-  if (fleet === undefined) {
-    throw new TypeError(
-      `followDenials: the store must be memoryStore() or redisStore(…), not ${describe(store)}`,
-    );
-  }
+  const board = noticeBoard('followDenials', store);
   // The denials of this process, too.
   DenialFeed.of(store as DenialSource);
-  return fleet.follow({
+  return board.follow({
     received({ process, time, text }) {
       let parsed: ParsedReport;
       try {

@@ -12,11 +12,22 @@ import {
   text,
 } from '../checked-text.js';
 import type { DenialReport, FleetDenial } from './denial-report.js';
-import { FORM } from './denial-text.js';
 
-/** The report of a process; moments are ages. */
+/** Raised when an older reader would misread a text. */
+export const FORM = 1;
+
+/** A denial whose moment is its age, ms. */
+type AgedDenial = Omit<FleetDenial, 'at'> & { readonly age: number };
+
+/** The same in a text. */
+export interface DenialText extends Omit<AgedDenial, 'mode' | 'degraded'> {
+  readonly shadow?: true;
+  readonly degraded?: true;
+}
+
+/** The report of a process. */
 export interface ParsedReport extends Omit<DenialReport, 'process' | 'denials'> {
-  readonly denials: readonly (Omit<FleetDenial, 'at'> & { readonly age: number })[];
+  readonly denials: readonly AgedDenial[];
 }
 
 /** We write no longer ones. */

@@ -1,6 +1,7 @@
 import { count, lengthText, USUAL_DEADLINE } from '@sluice/core/internal';
 import type { FleetProcess } from '../definitions/read-definitions.js';
 import type { UsageReport } from '../usage/read-usage.js';
+import { RECENT_SLOTS } from '../usage/result-slots.js';
 import { listText, policiesText } from '../words.js';
 
 /** A mistake, an outage, or a difference between processes. */
@@ -22,8 +23,6 @@ interface Seen {
 
 /** A process publishes each minute: later than this it has missed one, ms. */
 const SILENT = 75_000;
-/** Slots of 10 s: a minute, and the slot under way. */
-const RECENT_SLOTS = 7;
 
 /** What is wrong, as far as a store and what processes published tell it. The warnings come first. */
 export function fleetProblems(seen: Seen): FleetProblem[] {
@@ -55,32 +54,24 @@ function slowStore({ roundTrip }: Seen): FleetProblem[] {
 }
 
 function failedCalls({ usage }: Seen): FleetProblem[] {
-  const of = (result: 'degraded' | 'error') =>
-    usage.limiters.flatMap(({ limiter, decisions }) => {
+  const problem = (result: 'degraded' | 'error', id: string, what: (calls: string) => string) => {
+    const counted = usage.limiters.flatMap(({ limiter, decisions }) => {
       const calls = decisions[result].slice(-RECENT_SLOTS).reduce((sum, one) => sum + one, 0);
       return calls === 0 ? [] : [{ limiter, calls }];
     });
-  const sum = (all: readonly { calls: number }[]) => all.reduce((total, { calls }) => total + calls, 0);
-  const named = (all: readonly { limiter: string }[]) => listText(all.map(({ limiter }) => limiter));
-  const [degraded, failed] = [of('degraded'), of('error')];
-  const problems: FleetProblem[] = [];
-  if (degraded.length > 0)
-    problems.push(
-      warning(
-        'calls-degraded',
-        `In the last minute the failure policy decided ${count(sum(degraded), 'call')} of ${named(degraded)}: a process got no answer from its store.`,
-        'doctor',
-      ),
-    );
-  if (failed.length > 0)
-    problems.push(
-      warning(
-        'calls-failed',
-        `In the last minute ${count(sum(failed), 'call')} of ${named(failed)} failed with an error.`,
-        'doctor',
-      ),
-    );
-  return problems;
+    if (counted.length === 0) return [];
+    const sum = counted.reduce((total, { calls }) => total + calls, 0);
+    const names = listText(counted.map(({ limiter }) => limiter));
+    return [warning(id, `In the last minute ${what(`${count(sum, 'call')} of ${names}`)}`, 'doctor')];
+  };
+  return [
+    ...problem(
+      'degraded',
+      'calls-degraded',
+      (calls) => `the failure policy decided ${calls}: a process got no answer from its store.`,
+    ),
+    ...problem('error', 'calls-failed', (calls) => `${calls} failed with an error.`),
+  ];
 }
 
 /** Rules that processes did not take, or that differ between them. */

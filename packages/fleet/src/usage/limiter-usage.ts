@@ -1,7 +1,7 @@
 import { Generations } from './generations.js';
 import { KeySample, mergeSamples, type SampleSummary } from './key-sample.js';
 import { mergeSummaries } from './merge.js';
-import { ResultSlots } from './result-slots.js';
+import { RECENT_SLOTS, ResultSlots } from './result-slots.js';
 import { SpaceSaving } from './space-saving.js';
 import { RECENT_KEYS, type Summary } from './summary.js';
 import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
@@ -12,8 +12,6 @@ const keyCounts = () =>
     () => new SpaceSaving(),
     (sums) => mergeSummaries(sums),
   );
-/** A minute, and the slot under way. */
-const RECENT_SLOTS = 7;
 const recentCounts = () =>
   new Generations<SpaceSaving, Summary>(
     () => new SpaceSaving(RECENT_KEYS),

@@ -15,10 +15,16 @@ import {
   VERSION_TEXT,
   whole,
 } from '../checked-text.js';
-import { type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
+import { byResult, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
 import { sampleReader } from './sample-text.js';
 import { CAPACITY, type Counted, type Summary } from './summary.js';
-import { MOST_LIMITERS, OTHER_LIMITERS, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
+import {
+  byList,
+  MOST_LIMITERS,
+  OTHER_LIMITERS,
+  type StoreUsageSummary,
+  type UsageSummary,
+} from './usage-summary.js';
 import { FORM } from './usage-text.js';
 
 /** What a process has counted. */
@@ -60,21 +66,12 @@ const summary: Reader<Summary> = (given, what) => {
 };
 
 const slots: Reader<readonly number[]> = (given) => list(number(), SLOTS)(given ?? [], 'counts');
-const counts = fields<ResultCounts>({
-  allowed: slots,
-  denied: slots,
-  canceled: slots,
-  error: slots,
-  degraded: slots,
-});
+const counts = fields<ResultCounts>(byResult(() => slots));
 
 const limiter = fields<UsageSummary>({
   name: either(oneOf(OTHER_LIMITERS), text(NAME)),
   span: number(),
-  denied: summary,
-  recentlyDenied: summary,
-  shadowDenied: summary,
-  costly: summary,
+  ...byList(() => summary),
   keyUse: optional(sampleReader),
   shadowKeyUse: optional(sampleReader),
   enforce: counts,

@@ -1,8 +1,9 @@
 import type { KeyUse } from './key-use.js';
 import type { LimiterUsageReport } from './read-usage.js';
+import { SLOT_MS } from './result-slots.js';
 
-/** Length of a slot of the counts, s. */
-const SLOT = 10;
+/** Length of a slot, s. */
+const SLOT = SLOT_MS / 1_000;
 
 /** The rates of one limiter, calls per second. */
 export interface Rates {

@@ -1,15 +1,14 @@
-import type { KeyCount, StoreUsage, TopKeys, UsageKeys } from '@sluice/core';
-import { describe, type FleetBoard } from '@sluice/core/internal';
-import { type LeftOut, readNotes } from '../definitions/read-notes.js';
+import type { KeyCount, Store, TopKeys, UsageKeys } from '@sluice/core';
+import { type LeftOut, noticeBoard, readNotes } from '../definitions/read-notes.js';
 import { hashCounted } from './counted-key.js';
 import { mergeSamples } from './key-sample.js';
 import { type KeyUse, keyUseOf } from './key-use.js';
 import { mergeSummaries } from './merge.js';
 import { type ProcessUsage, parseUsage } from './parse-usage.js';
-import { RESULTS, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
+import { byResult, RESULTS, type ResultCounts, SLOT_MS, SLOTS } from './result-slots.js';
 import type { Summary } from './summary.js';
 import { keyCounts, topKeys } from './top-keys.js';
-import { OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
+import { byList, type ListName, OTHER_LIMITERS, type UsageSummary } from './usage-summary.js';
 
 /** One limiter in all processes of a store. */
 export interface LimiterUsageReport extends TopKeys {
@@ -57,13 +56,6 @@ export interface UsageReport {
   readonly keys: UsageKeys;
 }
 
-/** What `readUsage` needs of a store. */
-interface UsageSource {
-  readonly name: string;
-  readonly fleet?: FleetBoard | undefined;
-  readonly usage?: StoreUsage | undefined;
-}
-
 /** A process, and when it published its counts. */
 interface Published extends ProcessUsage {
   readonly age: number;
@@ -73,17 +65,13 @@ interface Published extends ProcessUsage {
  * Merges what all processes of a store counted. The store of the reader needs no option `usage`.
  * @throws TypeError if the store cannot be shared; StoreUnavailableError, StoreConfigurationError
  */
-export async function readUsage(store: UsageSource): Promise<UsageReport> {
-  if (store?.fleet === undefined) {
-    throw new TypeError(
-      `readUsage: the store must be memoryStore() or redisStore(…), not ${describe(store)}`,
-    );
-  }
+export async function readUsage(store: Pick<Store, 'name' | 'fleet' | 'usage'>): Promise<UsageReport> {
+  const board = noticeBoard('readUsage', store);
   await store.usage?.publish(); // this process's counts up to now
   const published: Published[] = [];
   const processes: ProcessReport[] = [];
   const refused: LeftOut[] = [];
-  const notes = await readNotes(store.fleet, 'usage', parseUsage, (note) => refused.push(note));
+  const notes = await readNotes(board, 'usage', parseUsage, (note) => refused.push(note));
   for (const { process, age, value } of notes) {
     const { version, host, pid } = value;
     published.push({ ...value, age });
@@ -92,8 +80,6 @@ export async function readUsage(store: UsageSource): Promise<UsageReport> {
   const keys = published.some((one) => one.keys === 'hash') ? 'hash' : 'plain';
   return { limiters: reports(keys === 'hash' ? published.map(hashed) : published), processes, refused, keys };
 }
-
-type Lists = 'denied' | 'shadowDenied' | 'costly';
 
 /** A list of the last minute that was published earlier than this is no longer one, ms. */
 const RECENT_MS = 60_000;
@@ -105,7 +91,7 @@ function reports(published: readonly Published[]): LimiterUsageReport[] {
       const summary = summaryIn(process, name, names);
       return summary === undefined ? [] : [{ process, summary }];
     });
-    const merged = (list: Lists) => mergeSummaries(parts.map(({ summary }) => summary[list]));
+    const merged = (list: ListName) => mergeSummaries(parts.map(({ summary }) => summary[list]));
     const recent = parts.flatMap(({ process, summary }) =>
       process.age < RECENT_MS ? [summary.recentlyDenied] : [],
     );
@@ -119,14 +105,14 @@ function reports(published: readonly Published[]): LimiterUsageReport[] {
       addSlots(shadow, summary.shadow, process);
     }
     const span = Math.max(...parts.map(({ process, summary }) => summary.span + process.age));
-    const lists = {
-      denied: merged('denied'),
-      shadowDenied: merged('shadowDenied'),
-      costly: merged('costly'),
-    };
     return {
       limiter: name,
-      ...topKeys({ ...lists, span }),
+      ...topKeys({
+        denied: merged('denied'),
+        shadowDenied: merged('shadowDenied'),
+        costly: merged('costly'),
+        span,
+      }),
       recentlyDenied: keyCounts(mergeSummaries(recent)),
       decisions: enforce,
       shadowDecisions: shadow,
@@ -156,18 +142,10 @@ function summaryIn(
       : entries.flatMap((entry) =>
           entry.key.startsWith(start) ? [{ ...entry, key: entry.key.slice(start.length) }] : [],
         );
-  const part = (summary: Summary): Summary => ({ ...summary, entries: entriesOf(summary) });
-  const { denied, recentlyDenied, shadowDenied, costly, enforce, shadow, span } = other;
+  const { enforce, shadow, span } = other;
   const slots = name === OTHER_LIMITERS ? { enforce, shadow } : { enforce: NO_CALLS, shadow: NO_CALLS };
-  return {
-    name,
-    span,
-    denied: part(denied),
-    recentlyDenied: part(recentlyDenied),
-    shadowDenied: part(shadowDenied),
-    costly: part(costly),
-    ...slots,
-  };
+  const lists = byList((list) => ({ ...other[list], entries: entriesOf(other[list]) }));
+  return { name, span, ...lists, ...slots };
 }
 
 /** Plain keys as others show them. */
@@ -179,22 +157,16 @@ function hashed(published: Published): Published {
   });
   const limiters = published.limiters.map((limiter) => ({
     ...limiter,
-    denied: list(limiter.denied),
-    recentlyDenied: list(limiter.recentlyDenied),
-    shadowDenied: list(limiter.shadowDenied),
-    costly: list(limiter.costly),
+    ...byList((name) => list(limiter[name])),
   }));
   return { ...published, keys: 'hash', limiters };
 }
 
-const NO_CALLS: ResultCounts = { allowed: [], denied: [], canceled: [], error: [], degraded: [] };
+const NO_CALLS: ResultCounts = byResult(() => []);
 
 type Slots = Record<keyof ResultCounts, number[]>;
 
-const emptySlots = (): Slots => {
-  const zeros = () => new Array<number>(SLOTS).fill(0);
-  return { allowed: zeros(), denied: zeros(), canceled: zeros(), error: zeros(), degraded: zeros() };
-};
+const emptySlots = (): Slots => byResult(() => new Array<number>(SLOTS).fill(0));
 
 /** Adds the slots of a process, which do not begin when ours do: each is added to the slot that has its middle. */
 function addSlots(sums: Slots, counts: ResultCounts, { age, slotAge }: Published): void {

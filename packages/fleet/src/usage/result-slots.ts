@@ -2,6 +2,8 @@
 export const SLOT_MS = 10_000;
 /** Slots that are kept: 15 minutes. */
 export const SLOTS = 90;
+/** A minute, and the slot under way. */
+export const RECENT_SLOTS = 7;
 
 /** How a call ended. A call that a failure policy decided also counts as `degraded`. */
 export const RESULTS = ['allowed', 'denied', 'canceled', 'error', 'degraded'] as const;
@@ -9,6 +11,15 @@ export type Result = (typeof RESULTS)[number];
 
 /** Calls in each slot, by result. Those that a failure policy decided are in `degraded`, and in their result. */
 export type ResultCounts = Readonly<Record<Result, readonly number[]>>;
+
+/** A value for each result. A literal: each call reads the rings. */
+export const byResult = <T>(make: (result: Result) => T): Readonly<Record<Result, T>> => ({
+  allowed: make('allowed'),
+  denied: make('denied'),
+  canceled: make('canceled'),
+  error: make('error'),
+  degraded: make('degraded'),
+});
 
 /** Counts calls by result in slots of 10 s. It has no clock: `advance` begins the next slots. */
 export class ResultSlots {
@@ -18,13 +29,7 @@ export class ResultSlots {
   #rings: Readonly<Record<Result, Float64Array>> | undefined;
 
   count(result: Result): void {
-    this.#rings ??= {
-      allowed: new Float64Array(SLOTS),
-      denied: new Float64Array(SLOTS),
-      canceled: new Float64Array(SLOTS),
-      error: new Float64Array(SLOTS),
-      degraded: new Float64Array(SLOTS),
-    };
+    this.#rings ??= byResult(() => new Float64Array(SLOTS));
     this.#rings[result][this.#slot]! += 1;
   }
 
@@ -38,13 +43,7 @@ export class ResultSlots {
 
   /** The newest slot, which is under way, first; without the zeros at the end. */
   get counts(): ResultCounts {
-    return {
-      allowed: this.#counts('allowed'),
-      denied: this.#counts('denied'),
-      canceled: this.#counts('canceled'),
-      error: this.#counts('error'),
-      degraded: this.#counts('degraded'),
-    };
+    return byResult((result) => this.#counts(result));
   }
 
   #counts(result: Result): number[] {

@@ -10,17 +10,8 @@ import {
   UNUSED,
 } from './key-sample.js';
 
-/** A sample of keys. */
-export interface SampleText {
-  readonly theta: number;
-  /** Of four bytes each, in base64. */
-  readonly hashes: string;
-  /** The peaks are a byte each. */
-  readonly policies: readonly { readonly policy: string; readonly max: number; readonly peaks: string }[];
-}
-
-/** @param most keys */
-export function sampleText(sample: SampleSummary, most: number): SampleText {
+/** A sample in base64: hashes of four bytes each, and peaks of one. @param most keys */
+export function sampleText(sample: SampleSummary, most: number) {
   const { theta, hashes, policies } = smallest(sample, most);
   const bytes = Buffer.alloc(4 * hashes.length);
   hashes.forEach((hash, i) => {

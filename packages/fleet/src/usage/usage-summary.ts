@@ -29,6 +29,14 @@ export interface UsageSummary {
   readonly span: number;
 }
 
+/** The lists of keys in a summary. */
+export const LISTS = ['denied', 'recentlyDenied', 'shadowDenied', 'costly'] as const;
+export type ListName = (typeof LISTS)[number];
+
+/** A value for each list. */
+export const byList = <T>(make: (list: ListName) => T): Readonly<Record<ListName, T>> =>
+  Object.fromEntries(LISTS.map((list) => [list, make(list)])) as Record<ListName, T>;
+
 /** All limiters of a store in this process. */
 export interface StoreUsageSummary {
   /** How long the newest slot has been under way, ms. */

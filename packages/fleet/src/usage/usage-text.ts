@@ -5,9 +5,9 @@ import { hashCounted } from './counted-key.js';
 import { SAMPLE, type SampleSummary } from './key-sample.js';
 import { heaviest } from './merge.js';
 import { RESULTS, type ResultCounts } from './result-slots.js';
-import { type SampleText, sampleSize, sampleText } from './sample-text.js';
+import { sampleSize, sampleText } from './sample-text.js';
 import { CAPACITY, type Counted, RECENT_KEYS, type Summary } from './summary.js';
-import type { StoreUsageSummary, UsageSummary } from './usage-summary.js';
+import { LISTS, type ListName, type StoreUsageSummary, type UsageSummary } from './usage-summary.js';
 
 /** Raised when an older reader would misread a text. */
 export const FORM = 1;
@@ -20,48 +20,7 @@ const PUNCTUATION = 5;
 /** The place of a policy, and a comma. */
 const PLACE = 4;
 
-/** The keys of a list: key, count, error, key, … */
-export interface ListText {
-  readonly total: number;
-  readonly unlisted: number;
-  readonly keys: readonly (string | number)[];
-  /** The policies that denied these keys, each once. Absent for a single policy. */
-  readonly policies?: readonly string[];
-  /** For each key the place of its policy in `policies`, from 1; 0: none is named. */
-  readonly denying?: readonly number[];
-}
-
-export type CountsText = { readonly [result in keyof ResultCounts]?: readonly number[] };
-
-export interface LimiterText {
-  readonly name: string;
-  readonly span: number;
-  readonly denied?: ListText;
-  readonly recentlyDenied?: ListText;
-  readonly shadowDenied?: ListText;
-  readonly costly?: ListText;
-  readonly keyUse?: SampleText;
-  readonly shadowKeyUse?: SampleText;
-  readonly enforce: CountsText;
-  readonly shadow: CountsText;
-}
-
-/** What a process tells of its limiters. Empty parts are left out. */
-export interface UsageText {
-  readonly form: typeof FORM;
-  /** Of this package. */
-  readonly version: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly keys: UsageKeys;
-  readonly slotAge: number;
-  readonly limiters: readonly LimiterText[];
-}
-
-const LISTS = ['denied', 'recentlyDenied', 'shadowDenied', 'costly'] as const;
-type ListName = (typeof LISTS)[number];
-
-/** Writes the text of a process, again and again. */
+/** Writes the text of a process, again and again. Empty parts are left out. `parse-usage.ts` reads it. */
 export class UsageWriter {
   /** Hashes of the last text: most keys are in the next one, too. */
   #hashes: ReadonlyMap<string, string> = new Map();
@@ -103,7 +62,7 @@ export class UsageWriter {
     );
   }
 
-  #text({ slotAge, limiters }: StoreUsageSummary, most: number, shown: (key: string) => string): UsageText {
+  #text({ slotAge, limiters }: StoreUsageSummary, most: number, shown: (key: string) => string) {
     const list = (name: ListName, summary: Summary) => {
       if (summary.total === 0) return {};
       const { entries, total, unlisted } = heaviest(summary, listedOf(name, most));
@@ -130,10 +89,7 @@ export class UsageWriter {
       limiters: limiters.map((one) => ({
         name: one.name,
         span: one.span,
-        ...list('denied', one.denied),
-        ...list('recentlyDenied', one.recentlyDenied),
-        ...list('shadowDenied', one.shadowDenied),
-        ...list('costly', one.costly),
+        ...Object.assign({}, ...LISTS.map((name) => list(name, one[name]))),
         ...sampled('keyUse', one.keyUse),
         ...sampled('shadowKeyUse', one.shadowKeyUse),
         enforce: countsText(one.enforce),
@@ -170,14 +126,15 @@ const sizeOfPolicies = ({ denied, shadowDenied }: UsageSummary, most: number): n
     .flatMap(({ entries }) => namesOf(entries.slice(0, most)))
     .reduce((sum, name) => sum + name.length + 3, 0);
 
-function policiesOf(entries: readonly Counted[]): Pick<ListText, 'policies' | 'denying'> {
+/** The policies that denied the keys of a list, each once; and for each key the place of its policy, from 1; 0: none is named. */
+function policiesOf(entries: readonly Counted[]) {
   const policies = namesOf(entries);
   if (policies.length === 0) return {};
   const places = new Map(policies.map((name, i) => [name, i + 1]));
   return { policies, denying: entries.map(({ policy }) => (policy === undefined ? 0 : places.get(policy)!)) };
 }
 
-const countsText = (counts: ResultCounts): CountsText =>
+const countsText = (counts: ResultCounts) =>
   Object.fromEntries(
     RESULTS.flatMap((result) => (counts[result].length > 0 ? [[result, counts[result]]] : [])),
   );
