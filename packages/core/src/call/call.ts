@@ -8,7 +8,7 @@ import type { Operation } from './operation.js';
 /** One call to a store, decided at once: all its parts are allowed, or none is. */
 export interface Call {
   readonly operation: Operation;
-  /** µs: the longest wait for `acquire`; how long a `block` or an `override` lasts. */
+  /** µs: the longest wait for `acquire`; how long a block or an override lasts. */
   readonly wait: number;
   readonly parts: readonly Part[];
   /** For `consume` and `peek`: the answer includes a `trace`. */
@@ -176,6 +176,10 @@ export const answerOf = (
 /** Rounded up, so that the time is over after that many milliseconds. */
 export const waitMs = (micros: number): number =>
   micros === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(micros / 1000);
+
+/** µs until no key of the call is blocked by an escalation; 0 without a block. */
+export const longestBlock = ({ parts }: Answer): number =>
+  parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The index of the binding part: of a denial the one with the longest wait, and otherwise the one with the fewest permits left. */
 export function bindingPart({ allowed, parts }: Answer): number {

@@ -4,6 +4,7 @@ import {
   bindingPart,
   type CallParts,
   type Decider,
+  longestBlock,
   type Part,
   type PartAnswer,
   storageKey,
@@ -84,7 +85,7 @@ export class DecisionRecord implements Decision {
     this.#bound = bound;
     this.#taken = taken && allowed ? undefined : NOTHING;
     if (!allowed) {
-      const blocked = parts.length === 1 ? own.blocked : longestBlock(parts);
+      const blocked = parts.length === 1 ? own.blocked : longestBlock(answer);
       if (blocked !== undefined && blocked > 0) this.blockedFor = Math.ceil(blocked / 1000);
     }
     if (parts[0]!.trace !== undefined) {
@@ -167,9 +168,6 @@ export class DecisionRecord implements Decision {
     (decision as DecisionRecord).#taken = parts;
   }
 }
-
-const longestBlock = (parts: readonly PartAnswer[]): number =>
-  parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */
 export function debugOf(parts: readonly Part[], { now, parts: answers }: Answer): DecisionDebug | undefined {

@@ -6,6 +6,7 @@ import {
   bindingPart,
   isHeld,
   type KeyCall,
+  longestBlock,
   type Part,
   storageKey,
 } from '../call/call.js';
@@ -68,7 +69,7 @@ export class DenyCache {
     const { several, limit, key: own, cost, at } = call;
     const parts = several ?? [{ limit, key: own, cost, at }];
     if (parts.some(isHeld)) return;
-    const blocked = parts.some(escalates) ? blockedFor(answer) : answer.wait;
+    const blocked = parts.some(escalates) ? longestBlock(answer) : answer.wait;
     const longest = Math.min(this.longest, answer.wait, blocked);
     if (longest === 0) return;
     const key = storageKey(parts[bindingPart(answer)]!);
@@ -181,10 +182,6 @@ export class DenyCache {
 }
 
 const escalates = ({ limit }: Part): boolean => limit.rule.escalation !== undefined;
-
-/** µs until no key of the call is blocked by an escalation. */
-const blockedFor = ({ parts }: Answer): number =>
-  parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The cost must be equal: a smaller one might pass, and a larger one waits longer. */
 function isEqual({ parts }: Denial, call: KeyCall): boolean {

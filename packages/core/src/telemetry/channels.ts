@@ -8,8 +8,14 @@ interface TypedChannel<Message> extends Omit<Channel, 'publish'> {
   publish(message: Message): void;
 }
 
-const typed = <Name extends TelemetryChannel>(name: Name) =>
-  channel(name) as unknown as TypedChannel<TelemetryMessages[Name]>;
+/** All channels with typed messages. */
+const CHANNELS: Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[] = [];
+
+function typed<Name extends TelemetryChannel>(name: Name): TypedChannel<TelemetryMessages[Name]> {
+  const created = channel(name);
+  CHANNELS.push(created);
+  return created as unknown as TypedChannel<TelemetryMessages[Name]>;
+}
 
 export const DECISION = typed('sluice:decision');
 export const WAIT = typed('sluice:wait');
@@ -23,23 +29,7 @@ export const RECOVERED = typed('sluice:recovered');
 export const STORE_ERROR = typed('sluice:store-error');
 export const RULES = typed('sluice:rules');
 export const PAUSE = typed('sluice:pause');
-const WARNING = typed('sluice:warning');
-
-const CHANNELS = [
-  DECISION,
-  WAIT,
-  LEASE,
-  ESCALATED,
-  REFUND,
-  THRESHOLD,
-  STORE_CALL,
-  DEGRADED,
-  RECOVERED,
-  STORE_ERROR,
-  RULES,
-  PAUSE,
-  WARNING,
-] as readonly Pick<Channel, 'name' | 'subscribe' | 'unsubscribe'>[];
+typed('sluice:warning');
 
 // Not the type of Node, which our declarations would name: newer versions of `@types/node` changed its type parameters.
 type DecideChannels = Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', Channel>>;

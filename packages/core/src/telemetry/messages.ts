@@ -57,11 +57,8 @@ export interface LeaseMessage extends LimitedPart {
 }
 
 /** Permits that were returned, of one policy. */
-export interface RefundMessage {
+export interface RefundMessage extends Omit<LimitedPart, 'cost'> {
   readonly limiter: string;
-  readonly policy: string;
-  /** As of `LimitedPart`. */
-  readonly key: string;
   /** `cancel`: of a wait or a reservation. `release`: held permits. `reward`: a gift. */
   readonly reason: 'refund' | 'release' | 'cancel' | 'settle' | 'reward';
   /** Permits to return. For `settle` 0 if the estimate was right, and negative if the call cost more and took the rest. */
@@ -73,11 +70,8 @@ export interface RefundMessage {
 }
 
 /** A denial has blocked a key, by the option `escalate`. Published once, by the process that made the denied call. */
-export interface EscalatedMessage {
+export interface EscalatedMessage extends Omit<LimitedPart, 'cost'> {
   readonly limiter: string;
-  readonly policy: string;
-  /** As of `LimitedPart`. */
-  readonly key: string;
   /** Which of the durations of `block` it is, from 1 on. */
   readonly step: number;
   /** How long the block lasts, ms. */
@@ -85,13 +79,11 @@ export interface EscalatedMessage {
 }
 
 /** A key has used a part of its limit that the option `notify` names: once in a window, for all processes. */
-export interface ThresholdMessage {
+export interface ThresholdMessage extends Omit<LimitedPart, 'cost'> {
   /** The limiter of the policy, also in a combination. */
   readonly limiter: string;
   /** The policy, as decisions of its limiter name it. */
   readonly policy: string;
-  /** As of `LimitedPart`. */
-  readonly key: string;
   /** The part of the limit: `80%`. */
   readonly threshold: string;
   /** Permits in a window, also of an override. */

@@ -26,12 +26,7 @@ export interface DegradedEvent extends StoreErrorEvent {
 }
 
 /** The store decides again. */
-export interface RecoveredEvent {
-  readonly store: string;
-  /** As of `StoreErrorEvent`. */
-  readonly address: string | undefined;
-  /** The cluster node, `host:port`. */
-  readonly node: string | undefined;
+export interface RecoveredEvent extends Pick<StoreErrorEvent, 'store' | 'address' | 'node'> {
   /** How long it was out, ms. */
   readonly after: number;
 }

@@ -8,33 +8,22 @@ import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, runScript, within } from './client.js';
 import { warnOfRefusedBoard } from './client-settings.js';
 import { isMistake, NoConnectionError, tooLate } from './errors.js';
+import type { RunKeys } from './redis-texts.js';
+import type { Session } from './session.js';
 import { openSubscriber, SUBSCRIBER_OPTIONS, type Subscriber } from './subscriber.js';
-import type { RedisWatch } from './watch.js';
 
 /** The longest time of a subscription, and of a call that no decision waits for, ms. */
 const LONGEST = 5_000;
 /** Texts for the notice board that a client may hold for a frozen server. */
 const MOST_UNANSWERED = 4;
 
-/** Runs a script with one key, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
-export type RunKey = (script: Script, key: string, args: readonly string[]) => Promise<unknown>;
-
-/** What it needs of a `Session`. */
-export interface BoardSession {
-  readonly address: string;
-  readonly watch: RedisWatch | undefined;
-  inUse(key: string): Promise<RedisClient | undefined>;
-  opened(): Promise<RedisClient>;
-  errorOf(error: unknown, key: string): StoreUnavailableError | StoreConfigurationError;
-}
-
 /** How the notice board of a store reaches its server. */
 export class SessionBoardConnection implements BoardConnection {
-  readonly #session: BoardSession;
-  readonly #run: RunKey;
+  readonly #session: Session;
+  readonly #run: RunKeys;
   #unanswered = 0;
 
-  constructor(session: BoardSession, run: RunKey) {
+  constructor(session: Session, run: RunKeys) {
     this.#session = session;
     this.#run = run;
   }
@@ -52,7 +41,7 @@ export class SessionBoardConnection implements BoardConnection {
   }
 
   run(script: Script, key: string, args: readonly string[]): Promise<unknown> {
-    return inTime(this.#session, this.#run(script, key, args));
+    return this.#run(script, [key], args);
   }
 
   areApart(key: string, other: string): boolean {
@@ -84,7 +73,7 @@ export class SessionBoardConnection implements BoardConnection {
 }
 
 /** For calls that no decision waits for: a server that is frozen would keep them without end. */
-export const inTime = <T>({ watch }: Pick<BoardSession, 'watch'>, reply: Promise<T>): Promise<T> =>
+export const inTime = <T>({ watch }: Pick<Session, 'watch'>, reply: Promise<T>): Promise<T> =>
   within(reply, () => tooLate('no answer', LONGEST, watch?.error()), LONGEST);
 
 /** The server that a channel is on. */

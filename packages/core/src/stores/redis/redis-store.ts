@@ -19,7 +19,7 @@ import { sharedRateScript } from '../shared-rate.script.js';
 import type { Store, StoreCaller, WakingFacet } from '../store.js';
 import { Batch } from './batch.js';
 import { Batches } from './batches.js';
-import { inTime, type RunKey, SessionBoardConnection } from './board-connection.js';
+import { inTime, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
@@ -75,9 +75,7 @@ export class RedisStore implements Store {
     const batches = new Batches(this.#sender);
     this.send = batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
-    const run: RunKey = (script, key, args) =>
-      this.#sender.runKey(script, key, () => ({ keys: [key], args }));
-    this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, run), definitions);
+    this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, this.#run), definitions);
     this.usage = usageOf(maker, usage, this.fleet);
     if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;
@@ -147,8 +145,7 @@ export class RedisStore implements Store {
   }
 
   async claim(key: string, ms: number): Promise<boolean> {
-    const reply = this.#sender.runKey(claimScript, key, () => ({ keys: [key], args: [String(ms)] }));
-    return new Numbers(await inTime(this.#session, reply)).next() === 1;
+    return new Numbers(await this.#run(claimScript, [key], [String(ms)])).next() === 1;
   }
 
   async rate(change: RateChange, caller: StoreCaller = {}): Promise<RateAnswer> {
