@@ -263,6 +263,20 @@ for (const policy of [
     );
 }
 
+// A block that becomes longer, and one that stays. Last, so that the places below stay.
+corpora
+  .get(undefined)!
+  .push(
+    crafted(
+      fixedWindow({ limit: 3, window: '10s' }),
+      ['extend-block', 1, { wait: 20 * SECOND }],
+      ['extend-block', 1, { wait: 10 * SECOND }],
+      ['consume', 1],
+      ['extend-block', 1, { wait: 30 * SECOND }],
+      ['consume', 1],
+    ),
+  );
+
 const redis = new Redis(process.argv[2]!);
 
 /** The first difference of a script; `replayed` and `batched` are its two ways to run. */

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { gcra, slidingWindow, tokenBucket } from '../../../packages/core/src/index.js';
+import { fixedWindow, gcra, slidingWindow, tokenBucket } from '../../../packages/core/src/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { difference, history } from './histories.js';
 import { guarded } from './mutants.js';
@@ -116,6 +116,26 @@ test('the search for a free moment ends, also when no gap between bookings fits'
     ],
   );
   await expectTwins(steps, { source: guarded(decideScript.source) });
+});
+
+test('a block is extended, and stays if it ends later', async () => {
+  const question = { move: 1_000, cost: 1, given: 0, policy: 0 } as const;
+  const calls = [
+    ['extend-block', 20_000_000],
+    ['extend-block', 10_000_000],
+    ['consume', 0],
+    ['extend-block', 30_000_000],
+    ['consume', 0],
+    ['extend-block', 0],
+    ['consume', 0],
+  ] as const;
+  const steps = history(
+    [[fixedWindow({ limit: 3, window: '10s' })]],
+    calls.map(([operation, wait]) => ({ ...question, operation, wait })),
+  );
+  const waits = steps.map(({ expected }) => expected.answer.wait);
+  expect(waits).toEqual([0, 0, 19_998_000, 0, 29_999_000, 0, 29_997_000]);
+  await expectTwins(steps);
 });
 
 /** Runs the calls of `steps` in the script and compares its answers with those of TypeScript. */

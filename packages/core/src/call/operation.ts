@@ -5,7 +5,8 @@
  * - `charge`: take them as a penalty, even if fewer are left;
  * - `refund`: give back what was taken or booked at the moments `at`;
  * - `renew`: begin the lease of the holder or waiting call `at` again;
- * - `block`: deny all calls for `wait` µs from now, 0 to end that; a part with a cost of 0 keeps a block that ends later;
+ * - `block`: deny all calls for `wait` µs from now, 0 to end that;
+ * - `extend-block`: the same, but a block that ends later stays;
  * - `override`: use other parameters than the rule's for `wait` µs from now, 0 to end that;
  * - `reset`: forget what was taken, booked and blocked, and the denials that an escalation has counted.
  */
@@ -17,6 +18,7 @@ export type Operation =
   | 'refund'
   | 'renew'
   | 'block'
+  | 'extend-block'
   | 'override'
   | 'reset';
 

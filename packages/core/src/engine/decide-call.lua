@@ -144,8 +144,11 @@ local function change(key_state, part, operation, wait)
     refund(key_state, part.at)
   elseif operation == 'reset' then
     reset(key_state)
+  elseif operation == 'block' then
+    block(key_state, wait)
+  elseif operation == 'extend-block' then
+    block(key_state, math.max(wait, key_state.blocked_until - now))
   else
-    if operation == 'block' then return block(key_state, wait, key_state.cost == 0) end
     key_state.changed = true
     if operation ~= 'override' then
       error('SLUICE unknown operation: ' .. operation)

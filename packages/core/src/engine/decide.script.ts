@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '443d2f947c405e14c55f7d4967b0bcaea9628756',
+  sha1: 'ca1b12ef1b669dea0aa9f5cdb54bf59546ff783c',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1378,9 +1378,8 @@ key_state.changed = true
 promote(key_state)
 look_for_gaps(key_state)
 end
-local function block(key_state, micros, keeps_longer)
-local before = keeps_longer and key_state.blocked_until or 0
-key_state.changed, key_state.blocked_until = true, math.max(before, micros > 0 and now + micros or 0)
+local function block(key_state, micros)
+key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
 promote(key_state)
 look_for_gaps(key_state)
 end
@@ -1589,8 +1588,11 @@ elseif operation == 'refund' then
 refund(key_state, part.at)
 elseif operation == 'reset' then
 reset(key_state)
+elseif operation == 'block' then
+block(key_state, wait)
+elseif operation == 'extend-block' then
+block(key_state, math.max(wait, key_state.blocked_until - now))
 else
-if operation == 'block' then return block(key_state, wait, key_state.cost == 0) end
 key_state.changed = true
 if operation ~= 'override' then
 error('SLUICE unknown operation: ' .. operation)

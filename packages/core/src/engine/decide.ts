@@ -31,7 +31,8 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
         if (operation === 'charge') keyState.charge();
         else if (operation === 'refund') keyState.refund();
         else if (operation === 'reset') keyState.reset();
-        else if (operation === 'block') keyState.block(wait, keyState.part.cost === 0);
+        else if (operation === 'block') keyState.block(wait);
+        else if (operation === 'extend-block') keyState.extendBlock(wait);
         else keyState.override(wait, overrides?.[i]);
       });
       return answer(keyStates, ALLOWED, 0);

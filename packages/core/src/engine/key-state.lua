@@ -153,10 +153,9 @@ local function refund(key_state, at)
   look_for_gaps(key_state)
 end
 
--- Denies all calls for `micros` µs from now, 0 to end that. With `keeps_longer` a block that ends later stays.
-local function block(key_state, micros, keeps_longer)
-  local before = keeps_longer and key_state.blocked_until or 0
-  key_state.changed, key_state.blocked_until = true, math.max(before, micros > 0 and now + micros or 0)
+-- Denies all calls for `micros` µs from now, 0 to end that.
+local function block(key_state, micros)
+  key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
   promote(key_state)
   look_for_gaps(key_state)
 end

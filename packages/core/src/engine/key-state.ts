@@ -262,11 +262,15 @@ export class KeyState {
     return true;
   }
 
-  /** @param keepsLonger a block that ends later stays */
-  block(micros: number, keepsLonger = false): void {
-    const until = micros === 0 ? 0 : this.now + micros;
-    this.#blockedUntil = keepsLonger ? Math.max(this.#blockedUntil, until) : until;
+  /** Denies all calls for `micros` µs from now, 0 to end that. */
+  block(micros: number): void {
+    this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
     this.#loosen();
+  }
+
+  /** The same, but a block that ends later stays. */
+  extendBlock(micros: number): void {
+    this.block(Math.max(micros, this.#blockedUntil - this.now));
   }
 
   /** @param override parameters that replace the policy's own, unless `micros` is 0 */

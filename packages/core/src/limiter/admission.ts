@@ -28,6 +28,9 @@ import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
+/** What operators do to a key. */
+export type KeyChange = 'block' | 'extend-block' | 'override' | 'reset';
+
 const holds = (part: Part): boolean => part.cost > 0 && isHeld(part);
 
 /** Each call reads whether anyone subscribes to these. */
@@ -243,7 +246,7 @@ export class Admission implements Finisher<Decision> {
   }
 
   async change(
-    operation: 'block' | 'override' | 'reset',
+    operation: KeyChange,
     wait: number,
     parts: readonly Part[],
     overrides?: readonly Parameters[],

@@ -5,7 +5,7 @@ import type { LimiterKey } from '../keys/key-part.js';
 import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { Admission } from './admission.js';
+import { Admission, type KeyChange } from './admission.js';
 import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
@@ -110,8 +110,8 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   ): Promise<void> {
     checkOptions('block', options, ['keepLonger']);
     checkBoolean('block: keepLonger', options.keepLonger);
-    const cost = options.keepLonger === true ? 0 : 1;
-    await this.#change('block', toMicros('block: duration', duration), key, cost);
+    const operation = options.keepLonger === true ? 'extend-block' : 'block';
+    await this.#change(operation, toMicros('block: duration', duration), key);
   }
 
   /**
@@ -167,13 +167,8 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#ownStore?.close();
   }
 
-  async #change(
-    operation: 'block' | 'override' | 'reset',
-    wait: number,
-    key: LimiterKey,
-    cost = 1,
-  ): Promise<void> {
-    await this.#admission.change(operation, wait, this.#limits.parts(key, cost));
+  async #change(operation: KeyChange, wait: number, key: LimiterKey): Promise<void> {
+    await this.#admission.change(operation, wait, this.#limits.parts(key, 1));
   }
 
   /** @internal For combinations, factories and limits on requests. */

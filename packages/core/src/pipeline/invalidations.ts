@@ -2,13 +2,13 @@ import { type Call, storageKey } from '../call/call.js';
 import type { Operation } from '../call/operation.js';
 import { charCodeAt } from '../char-code-at.js';
 
-/** Operations that may let a key pass sooner than a denial said. */
-const INVALIDATES: readonly Operation[] = ['refund', 'block', 'override', 'reset'];
+/** Operations after which a key may pass at another moment than a denial said. */
+const INVALIDATES: readonly Operation[] = ['refund', 'block', 'extend-block', 'override', 'reset'];
 
 /** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
 const COUNTERS = 1024;
 
-/** Counts the operations of this process in one store that may let a key pass sooner. */
+/** Counts the operations of this process in one store that may change when a key passes. */
 export class Invalidations {
   readonly #counts = new Uint32Array(COUNTERS);
 
