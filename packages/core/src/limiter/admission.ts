@@ -1,4 +1,4 @@
-import { ANY, type Parameters } from '../algorithms/algorithm.js';
+import type { Parameters } from '../algorithms/algorithm.js';
 import { mergeByKey, splitByPart } from '../call/answers.js';
 import {
   type Answer,
@@ -11,18 +11,16 @@ import {
 } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
-import { isStoreUnavailableError, LimiterClosedError } from '../errors.js';
+import { LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { describe } from '../options.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
-import type { RefundMessage } from '../telemetry/messages.js';
 import { AcquireMessage, DecideMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
-import { DecisionRecord, decisionOf } from './decision-record.js';
+import { DecisionRecord } from './decision-record.js';
 import { errorOfDenial } from './error-of-denial.js';
 import { publishEscalations, shadowCall } from './escalating-limit.js';
 import type { CallObserver } from './observer.js';
-import { publishingRefunds } from './refund-messages.js';
+import { Refunds } from './refunds.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { onAbort } from './waiting/on-abort.js';
@@ -50,8 +48,9 @@ async function finishLater(
   }
 }
 
-/** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases, refunds. */
+/** What every limiter does with the parts of a call: decides, sleeps until booked permits are due, renews leases. */
 export class Admission implements Finisher<Decision> {
+  readonly refunds: Refunds;
   readonly #leases: Leases;
   readonly #held: HeldPermits;
   readonly #order = new WakeOrder();
@@ -71,6 +70,7 @@ export class Admission implements Finisher<Decision> {
   ) {
     this.#leases = new Leases(name);
     this.#held = new HeldPermits(decider, this.#leases);
+    this.refunds = new Refunds(name, this.#held);
   }
 
   checkOpen(): void {
@@ -222,7 +222,7 @@ export class Admission implements Finisher<Decision> {
       signal.throwIfAborted();
     } catch (reason) {
       // If the store is out, the permits stay spent: too few calls may then pass, never too many.
-      await this.refund(decision, 'cancel').catch(() => {});
+      await this.refunds.refund(decision, 'cancel').catch(() => {});
       throw reason;
     }
     message?.ended(decision);
@@ -238,13 +238,6 @@ export class Admission implements Finisher<Decision> {
     this.observer?.charged({ parts: keys }, answer);
   }
 
-  /** Returns the permits taken last. */
-  async reward(parts: readonly Part[]): Promise<void> {
-    this.checkOpen();
-    const latest = parts.map(({ limit, key, cost }) => ({ limit, key, cost, at: ANY }));
-    await publishingRefunds(this.name, 'reward', latest, () => this.#held.giveBack(this.decider, latest));
-  }
-
   async change(
     operation: KeyChange,
     wait: number,
@@ -253,44 +246,6 @@ export class Admission implements Finisher<Decision> {
   ): Promise<void> {
     this.checkOpen();
     if (parts.length > 0) await this.decider.decide({ operation, wait, parts, overrides });
-  }
-
-  /**
-   * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
-   * nothing, even if the store did not answer the first: the store may have applied it. A call that was never sent may be repeated.
-   * @param shown the decision, or a view of it
-   * @param reason for subscribers; undefined if the caller publishes its own messages
-   */
-  async refund(
-    shown: Decision,
-    reason: RefundMessage['reason'] | undefined,
-    backOf: (part: Part) => number = ({ cost }) => cost,
-  ): Promise<void> {
-    const decision = decisionOf(shown);
-    const taken = DecisionRecord.taken(decision);
-    if (taken === undefined || decision.name !== this.name) {
-      throw new TypeError(`refund takes a decision of limiter '${this.name}', not ${describe(decision)}`);
-    }
-    const given: Part[] = [];
-    const kept: Part[] = [];
-    for (const part of taken) {
-      const back = backOf(part);
-      if (back > 0) given.push(back === part.cost ? part : { ...part, cost: back });
-      if (part.cost > back) kept.push(back === 0 ? part : { ...part, cost: part.cost - back });
-    }
-    DecisionRecord.keep(decision, kept);
-    const giveBack = () => this.#held.giveBack(DecisionRecord.decider(decision), given);
-    try {
-      await (reason === undefined ? giveBack() : publishingRefunds(this.name, reason, given, giveBack));
-    } catch (error) {
-      if (isStoreUnavailableError(error) && error.neverSent) DecisionRecord.keep(decision, taken);
-      throw error;
-    }
-  }
-
-  /** Returns held permits only. */
-  release(decision: Decision): Promise<void> {
-    return this.refund(decision, 'release', (part) => (isHeld(part) ? part.cost : 0));
   }
 
   /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */

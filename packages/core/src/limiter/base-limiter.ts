@@ -104,12 +104,12 @@ export abstract class BaseLimiter<Key> {
    * @throws TypeError for anything else; StoreUnavailableError: with `neverSent` you may refund again, otherwise the outcome is unknown
    */
   async refund(decision: Decision): Promise<void> {
-    await this.#admission.refund(decision, 'refund');
+    await this.#admission.refunds.refund(decision, 'refund');
   }
 
   /** Releases `concurrency` permits and admits waiting calls. Other permits stay spent. @throws as `refund` does */
   async release(decision: Decision): Promise<void> {
-    await this.#admission.release(decision);
+    await this.#admission.refunds.release(decision);
   }
 
   /**
@@ -139,7 +139,7 @@ export abstract class BaseLimiter<Key> {
       return await task({ decision, signal: this.#admission.lost(decision) ?? NEVER_LOST });
     } finally {
       // A store that is out does not change the task's result: the lease expires.
-      await this.#admission.release(decision).catch(() => {});
+      await this.#admission.refunds.release(decision).catch(() => {});
     }
   }
 
@@ -182,10 +182,10 @@ export abstract class BaseLimiter<Key> {
     decision: Decision,
     members: readonly string[],
   ): Promise<void> {
-    const admission = limiter.#admission;
+    const { refunds } = limiter.#admission;
     const costOfMember = ({ limit, cost }: Part) => (members.includes(limit.policy) ? cost : 0);
-    await admission.refund(decision, 'refund', costOfMember);
-    await admission.release(decision);
+    await refunds.refund(decision, 'refund', costOfMember);
+    await refunds.release(decision);
   }
 
   /** @internal Does a call wait, or is a permit held? */

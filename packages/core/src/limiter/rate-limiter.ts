@@ -92,8 +92,11 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
 
   /** Returns permits as a gift: the permits taken last first, and never more than were taken. Parameters and errors are those of `penalty`. */
   async reward(key: LimiterKey, permits = 1): Promise<void> {
+    const { decider, refunds } = this.#admission;
     this.#limits.checkSpent();
-    await this.#admission.reward(this.#limits.parts(key, checkInteger('reward: permits', permits, 1)));
+    const parts = this.#limits.parts(key, checkInteger('reward: permits', permits, 1));
+    this.#admission.checkOpen();
+    await refunds.reward(decider, parts);
   }
 
   /**

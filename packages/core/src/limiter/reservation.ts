@@ -4,7 +4,6 @@ import { isStoreUnavailableError } from '../errors.js';
 import type { Admission } from './admission.js';
 import { type Cost, checkCost, costFor } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
-import { publishingRefunds } from './refund-messages.js';
 
 /**
  * Permits taken by estimate, for calls whose cost is known only afterwards: tokens of a language model, bytes of an upload.
@@ -45,15 +44,16 @@ export class Reservation {
     const rest = ({ limit, cost }: Part) => cost - costFor(costs, limit.policy);
     const { decision } = this;
     const admission = this.#admission;
+    const { refunds } = admission;
     await this.#once(() => {
       const spent = DecisionRecord.taken(decision)!.filter((part) => !isHeld(part));
       const more = spent.filter((part) => rest(part) < 0).map((part) => ({ ...part, cost: -rest(part) }));
       const back = (part: Part) => (isHeld(part) ? part.cost : Math.max(0, rest(part)));
       const settle = async () => {
-        await admission.refund(decision, undefined, back);
+        await refunds.refund(decision, undefined, back);
         if (more.length > 0) await admission.charge(more, decision);
       };
-      return publishingRefunds(admission.name, 'settle', spent, settle, rest);
+      return refunds.publish('settle', spent, settle, rest);
     });
   }
 
@@ -62,7 +62,8 @@ export class Reservation {
    * @throws StoreUnavailableError as `settle` does
    */
   async cancel(): Promise<void> {
-    if (this.#state === 'open') await this.#once(() => this.#admission.refund(this.decision, 'cancel'));
+    if (this.#state === 'open')
+      await this.#once(() => this.#admission.refunds.refund(this.decision, 'cancel'));
   }
 
   async #once(work: () => Promise<void>): Promise<void> {

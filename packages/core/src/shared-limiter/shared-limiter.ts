@@ -49,8 +49,6 @@ export class SharedLimiter {
   readonly #decider: Decider & SharedRateFacet;
   readonly #admission: Admission;
   readonly #limit: Limit;
-  /** Where the state of all clients is stored. */
-  readonly #key: string;
   readonly #config: string;
   readonly #endUse: () => void;
 
@@ -84,7 +82,6 @@ export class SharedLimiter {
     const observer = observerOf(store, { name, decider, keys: 'none', notifies: false });
     this.#admission = new Admission(name, decider, observer);
     const prefix = `${keyPrefix}:${LAYOUT}:shared:{${name}}`;
-    this.#key = 'all';
     this.#config = `${prefix}:rate`;
     const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
     const definition = { kind: 'shared', name, keyPrefix, ...NO_POLICIES, rate: this.#config } as const;
@@ -146,7 +143,7 @@ export class SharedLimiter {
   /** Returns the permits of a decision, once. Does nothing if the rate was deleted, and all permits with it. @throws as `RateLimiter.refund` does */
   async refund(decision: Decision): Promise<void> {
     try {
-      await this.#admission.refund(decision, 'refund');
+      await this.#admission.refunds.refund(decision, 'refund');
     } catch (error) {
       if (!isRateNotSetError(error)) throw error;
     }
@@ -170,7 +167,7 @@ export class SharedLimiter {
   }
 
   #parts(cost: number): Part[] {
-    return [{ limit: this.#limit, key: this.#key, cost, at: 0 }];
+    return [{ limit: this.#limit, key: ALL, cost, at: 0 }];
   }
 
   async #set(action: 'try' | 'set' | 'update', rate: SharedRate): Promise<RateAnswer> {
@@ -182,6 +179,9 @@ export class SharedLimiter {
     return this.#decider.rate(change);
   }
 }
+
+/** Where the state of all clients is stored. */
+const ALL = 'all';
 
 /** Only the store knows the rate; each answer contains it. */
 const UNKNOWN = { algorithm: slidingLogAlgorithm, parameters: [], limit: 0, window: 0 };
