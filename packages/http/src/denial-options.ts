@@ -4,12 +4,6 @@ import type { RequestLimitOptions } from './request-limit-options.js';
 export const isMessage = (value: unknown): value is string | object =>
   typeof value === 'string' || (typeof value === 'object' && value !== null);
 
-/** @throws RangeError unless it is a share from 0 to 1 */
-export function checkJitter(what: string, share: unknown): number {
-  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
-  throw new RangeError(`${what} must be a share from 0 to 1, such as 0.2, not ${describe(share)}`);
-}
-
 /**
  * @returns the status of a denial
  * @throws RangeError, TypeError naming the invalid option
@@ -19,9 +13,13 @@ export function checkDenialOptions<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
 ): number {
   const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, rules, throw: throws } = options;
+  const { retryAfterJitter: jitter = 0 } = options;
   checkInteger(`${where}: statusCode`, statusCode, 400, 599);
-  if (options.retryAfterJitter !== undefined)
-    checkJitter(`${where}: retryAfterJitter`, options.retryAfterJitter);
+  if (typeof jitter !== 'number' || !(jitter >= 0 && jitter <= 1)) {
+    throw new RangeError(
+      `${where}: retryAfterJitter must be a share from 0 to 1, such as 0.2, not ${describe(jitter)}`,
+    );
+  }
   if (!isMessage(message) && typeof message !== 'function' && message !== undefined) {
     throw new TypeError(
       `${where}: message must be text, an object or a function that returns one, not ${describe(message)}`,

@@ -1,9 +1,8 @@
 import type { Decision } from '@sluice/core';
 import { describe, hashStoredKey } from '@sluice/core/internal';
-import type { Keys } from '../request-limit-options.js';
+import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import { before } from './draft-11.js';
-import type { HeaderOptions, HeaderStyle } from './header-options.js';
 import { extended } from './response-headers.js';
 import {
   quotaPolicies,
