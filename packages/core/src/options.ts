@@ -2,39 +2,26 @@ const WINDOW =
   "numbers belong to a policy. Pass policy: fixedWindow({ limit: 100, window: '1m' }), for example";
 const BUCKET =
   "numbers belong to a policy. Pass policy: tokenBucket({ capacity: 10, refill: 1, every: '1s' }), for example";
-const STORE = 'pass store: redisStore(client), and a name';
-const FAILURE = "pass failurePolicy: 'allow', 'deny' or 'local'";
+const WAIT = 'pass timeout: requests over the limit then wait for a permit';
 
 /** Options of other rate limiters, and what a limit here takes instead. */
 const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
-  limit: WINDOW,
-  max: WINDOW,
-  points: WINDOW,
-  window: WINDOW,
-  windowMs: WINDOW,
-  timeWindow: WINDOW,
-  duration: WINDOW,
-  period: WINDOW,
-  ttl: WINDOW,
-  capacity: BUCKET,
-  refill: BUCKET,
-  rate: BUCKET,
-  burst: BUCKET,
-  reservoir: BUCKET,
+  ...all('limit max points window windowMs timeWindow duration period ttl', WINDOW),
+  ...all('capacity refill rate burst reservoir', BUCKET),
+  ...all('delayAfter delayMs', WAIT),
+  ...all('storeClient redis', 'pass store: redisStore(client), and a name'),
+  ...all('insuranceLimiter passOnStoreError skipOnError', "pass failurePolicy: 'allow', 'deny' or 'local'"),
   minTime:
     'pass policy: leakyBucket({ capacity: 100, leak: 1, every: minTime }), and call acquire, schedule or wrap',
   maxConcurrent: 'pass policy: concurrency({ limit: maxConcurrent }), and call schedule or wrap',
   blockDuration: 'call limiter.block(key, duration) when a decision is denied',
-  delayAfter: 'pass timeout: requests over the limit then wait for a permit',
-  delayMs: 'pass timeout: requests over the limit then wait for a permit',
   skipIf: 'pass skip',
   getTracker: 'pass keyGenerator',
-  storeClient: STORE,
-  redis: STORE,
-  insuranceLimiter: FAILURE,
-  passOnStoreError: FAILURE,
-  skipOnError: FAILURE,
 };
+
+function all(names: string, remedy: string): Record<string, string> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, remedy]));
+}
 
 /**
  * @param remedies what to pass instead of an option that the caller's framework has elsewhere

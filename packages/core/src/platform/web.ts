@@ -191,16 +191,7 @@ function addBlock(state: Uint32Array, words: Uint32Array, view: DataView, at: nu
     const s1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
     words[i] = words[i - 16]! + s0 + words[i - 7]! + s1;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
   for (let i = 0; i < 64; i += 1) {
     const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
     const first = (h + s1 + ((e & f) ^ (~e & g)) + K[i]! + words[i]!) | 0;
