@@ -142,7 +142,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'calls that gather during a trip share the deadline of the first',
-    changes: entries('entry-store.ts', 'if (this.#open === turn) this.#open = undefined;', ''),
+    changes: entries('turn-queue.ts', 'if (this.#open === turn) this.#open = undefined;', ''),
     breaks: ['everyCallHasItsTime', 'everyCallEndsInTime'],
   },
   {

@@ -18,22 +18,19 @@ import {
   type StoredKey,
   StoreHealth,
   type StoreWatching,
-  setImmediate,
   storageKey,
   THE_ANSWER,
   usageOf,
 } from '@sluice/core/internal';
 import { DecidedTurn, type Granted, keysOf } from './decided-turn.js';
 import type { Changes, EntryTable, OpenKeys } from './entry-table.js';
-import { Gathered } from './gathered.js';
+import type { Gathered } from './gathered.js';
 import { changedRate } from './kept-rate.js';
 import { TableBoard } from './table-board.js';
 import { type StoredEntries, TableEntries } from './table-entries.js';
 import { TableInUse } from './table-in-use.js';
 import { TableTexts } from './table-texts.js';
-
-/** Calls that are decided together at most: others want the table too. */
-const MOST = 500;
+import { TurnQueue } from './turn-queue.js';
 
 export interface EntryStoreOptions {
   /** For `decision.source` and messages. */
@@ -68,8 +65,8 @@ export interface SharingOptions {
 export const SHARING_OPTIONS = ['definitions', 'usage', 'denials'] as const;
 
 /**
- * A store over a table of entries, such as a database has: it gathers the calls of a turn, opens their keys, decides, keeps what has
- * changed, and answers only then. One such trip is under way at a time; later calls gather meanwhile.
+ * A store over a table of entries, such as a database has: it opens the keys of the calls of a turn, decides, keeps what has
+ * changed, and answers only then.
  */
 export class EntryStore implements Store {
   readonly name: string;
@@ -85,16 +82,14 @@ export class EntryStore implements Store {
   readonly texts: SharedTexts;
   /** The entries as they are, to carry them to another store. */
   readonly entries: StoredEntries;
+  readonly send: (call: PendingCall) => Departure;
   /** Without a network nothing is far away, only busy: such a store is given more time before it counts as out. */
   readonly usualDeadline: number | undefined;
   readonly #table: EntryTable;
   readonly #inUse: TableInUse;
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   #unwatch: (() => void) | undefined;
-  readonly #gathered: Gathered[] = [];
-  /** The last of them, until this tick of the event loop is over. */
-  #open: Gathered | undefined;
-  #working: Promise<void> | undefined;
+  readonly #queue: TurnQueue;
   /** Was there a decision, or a `connect`? And one since the denial feed last looked? */
   #used = false;
   #usedLately = false;
@@ -109,6 +104,8 @@ export class EntryStore implements Store {
     this.clock = clock;
     this.usualDeadline = table.network === undefined ? 1_000 : undefined;
     this.#table = table;
+    this.#queue = new TurnQueue(clock, this.#decideTogether);
+    this.send = this.#queue.add;
     if (table.network === undefined) this.decideNow = this.#decideNow;
     if (table.watch !== undefined) this.listen = this.#listen;
     this.#inUse = new TableInUse(name, table, loading);
@@ -150,45 +147,7 @@ export class EntryStore implements Store {
     return answer;
   }
 
-  readonly send = (call: PendingCall): Departure => {
-    const turn = this.#open !== undefined && this.#open.calls.length < MOST ? this.#open : this.#begin();
-    call.departure = turn;
-    turn.calls.push(call);
-    this.#working ??= new Promise(setImmediate).then(this.#work);
-    return turn;
-  };
-
-  #begin(): Gathered {
-    const turn = new Gathered(this.clock);
-    this.#gathered.push(turn);
-    this.#open = turn;
-    setImmediate(() => {
-      if (this.#open === turn) this.#open = undefined;
-    });
-    return turn;
-  }
-
-  /** Takes the turns that have gathered, as many as may be decided together. */
-  #next(): Gathered[] {
-    this.#open = undefined;
-    let calls = 0;
-    const rest = this.#gathered.findIndex((turn) => {
-      calls += turn.calls.length;
-      return calls > MOST;
-    });
-    return this.#gathered.splice(0, rest === -1 ? this.#gathered.length : Math.max(1, rest));
-  }
-
-  readonly #work = async (): Promise<void> => {
-    for (let turns = this.#next(); turns.length > 0; turns = this.#next()) {
-      await this.#decideTogether(turns);
-      // The event loop turns between two trips: a table without a network takes no time in which it could.
-      if (this.#gathered.length > 0) await new Promise(setImmediate);
-    }
-    this.#working = undefined;
-  };
-
-  async #decideTogether(turns: readonly Gathered[]): Promise<void> {
+  readonly #decideTogether = async (turns: readonly Gathered[]): Promise<void> => {
     const calls = turns.flatMap((turn) => turn.calls);
     const startedAt = STORE_CALL.hasSubscribers ? performance.now() : undefined;
     let ended: (() => void)[];
@@ -215,7 +174,7 @@ export class EntryStore implements Store {
     if (startedAt !== undefined) this.#publish(calls.length, startedAt, failure);
     for (const end of ended!) end();
     this.#wake(granted);
-  }
+  };
 
   #publish(calls: number, startedAt: number, error: unknown): void {
     const { name: store, health } = this;
@@ -337,6 +296,6 @@ export class EntryStore implements Store {
     this.usage?.close();
     this.fleet.close();
     await this.#inUse.close();
-    await this.#working; // it may have waited for the table
+    await this.#queue.working; // it may have waited for the table
   }
 }
