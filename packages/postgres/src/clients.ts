@@ -1,4 +1,5 @@
 import { StoreConfigurationError } from '@sluice/core';
+import type { TableLink } from '@sluice/entries';
 import { quoted } from './sql.js';
 
 /** What a store needs of a client, which is one connection: `new pg.Client(…)`. */
@@ -29,15 +30,10 @@ export interface PostgresJs {
 export type PostgresClient = PgClient | PostgresJs;
 
 /** One connection, of either client. Queries are sent at once and answered in order. */
-export interface Link {
-  connect(): Promise<unknown>;
+export interface Link extends TableLink {
   /** @param name keeps the statement prepared. Several statements have no values */
   query(text: string, values?: readonly unknown[], name?: string): Promise<readonly (readonly unknown[])[]>;
   listen(channel: string, heard: (payload: string) => void): Promise<unknown>;
-  /** Calls `lost` when the connection ends, if the client tells. */
-  onLost(lost: (error: Error) => void): void;
-  /** @param now without waiting for the server, which may be silent */
-  end(now: boolean): void;
 }
 
 /** @throws TypeError unless it is a client with one connection */

@@ -62,9 +62,6 @@ function messageOf(error: unknown): string {
   return message || errors?.map(messageOf).join(', ') || String(error);
 }
 
-export const storeClosed = (): StoreUnavailableError =>
-  new StoreUnavailableError('postgresStore: it was closed', { reason: 'closed', neverSent: true });
-
 export const connectionReplaced = (): StoreUnavailableError =>
   new StoreUnavailableError('postgresStore: a client or pooler replaced the connection of a transaction', {
     neverSent: true,

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '@sluice/core';
 import { checkBoolean, checkOptions, describe } from '@sluice/core/internal';
-import { EntryStore, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
+import { EntryStore, GrantListener, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
 import { type Link, linkOf, loadPg, type PgClient, type PostgresClient } from './clients.js';
-import { Listener } from './listener.js';
 import { PostgresTable } from './postgres-table.js';
 import { sqlOf } from './sql.js';
 
@@ -74,7 +73,11 @@ export class PostgresStore extends EntryStore {
     const id = randomUUID();
     const channel = `sluice ${name}`;
     const sql = sqlOf({ schema, table, channel }, unlogged, id);
-    const listener = listen ? new Listener(open, channel, id) : undefined;
+    const hear = (link: Link, granted: () => void) =>
+      link.listen(channel, (from) => {
+        if (from !== id) granted(); // this process itself knows already
+      });
+    const listener = listen ? new GrantListener(open, hear) : undefined;
     const rows = new PostgresTable({ sql, name, open, listener, create, prepares: listen, clock, loading });
     super({ name: 'postgres', address, clock: clock ?? systemClock, table: rows, loading, options });
     this.table = name;

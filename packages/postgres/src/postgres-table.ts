@@ -1,23 +1,24 @@
 import type { Clock } from '@sluice/core';
-import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
+import {
+  type Changes,
+  type EntryTable,
+  type GrantListener,
+  type KeptEntry,
+  type OpenKeys,
+  TableConnection,
+} from '@sluice/entries';
 import type { Link } from './clients.js';
 import { classified, codeOf, connectionReplaced, isAgain, needsConnection } from './errors.js';
-import type { Listener } from './listener.js';
-import { Session } from './session.js';
+import { setUp, type Wanted } from './set-up.js';
 import { arrayOf, bytesArrayOf, type Sql } from './sql.js';
 
 /** Entries that one step of a sweep looks at. */
 const SWEPT = 1_000;
 
-export interface PostgresTableOptions {
-  readonly sql: Sql;
-  /** The name of the table, for messages. */
-  readonly name: string;
+export interface PostgresTableOptions extends Wanted {
   readonly open: () => Link;
-  /** Is the table made if there is none? */
-  readonly create: boolean;
   /** Undefined: calls that wait poll. */
-  readonly listener: Listener | undefined;
+  readonly listener: GrantListener<Link> | undefined;
   /** Are statements kept by name? Not behind a pooler: another server connection would not know them. */
   readonly prepares: boolean;
   /** For tests. Undefined: the database's clock. */
@@ -32,36 +33,31 @@ interface Locked extends OpenKeys {
 
 /** The entries of a table of Postgres. All processes decide together: each turn locks the rows of its keys. */
 export class PostgresTable implements EntryTable {
-  readonly network: Session;
+  readonly network: TableConnection<Link>;
   readonly watch?: (granted: () => void) => () => void;
   readonly #options: PostgresTableOptions;
   readonly #sql: Sql;
-  /** The end of the last transaction: one connection has one at a time. */
-  #last: Promise<unknown> = Promise.resolve();
   /** The key up to which this sweep has looked. */
   #sweptTo = '';
 
   constructor(options: PostgresTableOptions) {
-    const { sql, name, open, create, listener } = options;
+    const { sql, open, listener } = options;
     this.#options = options;
     this.#sql = sql;
-    this.network = new Session(open, sql, name, create);
+    this.network = new TableConnection({
+      ...{ maker: 'postgresStore', open, classified },
+      setUp: (link) => setUp(link, options),
+    });
     if (listener !== undefined) this.watch = (granted) => listener.watch(granted);
   }
 
   async connect(): Promise<void> {
     await this.#options.loading;
-    await this.#inTurn(() => this.network.ready());
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => {}); // its caller gets the error
-    return done;
+    await this.network.inTurn(() => this.network.ready());
   }
 
   change(keys: readonly string[], decide: (open: OpenKeys) => Changes): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.network.inTurn(async () => {
       let mayReconnect = this.network.isReady;
       for (;;) {
         const link = await this.network.ready();
@@ -171,7 +167,7 @@ export class PostgresTable implements EntryTable {
 
   /** A transaction of one statement. */
   #statement(text: string, values: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
-    return this.#inTurn(async () => {
+    return this.network.inTurn(async () => {
       const link = await this.network.ready();
       try {
         return await this.network.trip(() => link.query(text, values));

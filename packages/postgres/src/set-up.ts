@@ -1,0 +1,30 @@
+import { StoreConfigurationError } from '@sluice/core';
+import type { Link } from './clients.js';
+import { COLUMNS, type Sql } from './sql.js';
+
+/** What a connection looks for. */
+export interface Wanted {
+  readonly sql: Sql;
+  /** The name of the table, for messages. */
+  readonly name: string;
+  /** Is the table made if there is none? */
+  readonly create: boolean;
+}
+
+/** Resolves when the server has the table. @throws StoreConfigurationError; all errors of the client */
+export async function setUp(link: Link, { sql, name, create }: Wanted): Promise<void> {
+  const look = async () => (await link.query(sql.inspect, []))[0]?.[0];
+  let found = await look();
+  if (found === null && !create)
+    throw new StoreConfigurationError(
+      `postgresStore: there is no table ${name}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
+    );
+  if (found === null) {
+    await link.query(sql.create);
+    found = await look();
+  }
+  if (found !== COLUMNS)
+    throw new StoreConfigurationError(
+      `postgresStore: the table ${name} belongs to another program (it has ${found}): give postgresStore a table of its own`,
+    );
+}
