@@ -21,6 +21,8 @@ export class UpstashDouble {
   readonly requests: (readonly string[])[] = [];
   /** Set it to answer in place of Redis. */
   intercept: Interception | undefined;
+  /** Set it to change a command before Redis runs it. */
+  rewrite: ((command: readonly string[]) => readonly string[]) | undefined;
   readonly #server: Server;
   readonly #client: Redis;
 
@@ -55,7 +57,9 @@ export class UpstashDouble {
     const commands = (isPipeline ? JSON.parse(body) : [JSON.parse(body)]) as string[][];
     this.requests.push(commands.map(([name]) => String(name).toUpperCase()));
     const encode = request.headers['upstash-encoding'] === 'base64' ? 'base64' : 'utf8';
-    const replies = await Promise.all(commands.map((command) => this.#run(command, encode)));
+    const replies = await Promise.all(
+      commands.map((command) => this.#run(this.rewrite?.(command) ?? command, encode)),
+    );
     if (isPipeline) return void send(200, replies);
     send('error' in replies[0]! ? 400 : 200, replies[0]);
   }

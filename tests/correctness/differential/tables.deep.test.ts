@@ -1,17 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { Redis } from 'ioredis';
 import Libsql from 'libsql';
 import pg from 'pg';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
-import { storageKey } from '../../../packages/core/src/call/call.js';
+import { type Answer, storageKey } from '../../../packages/core/src/call/call.js';
 import type { Operation } from '../../../packages/core/src/call/operation.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { ManualClock, type Store } from '../../../packages/core/src/index.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/internal.js';
 import { postgresStore } from '../../../packages/postgres/src/index.js';
 import { sqliteStore } from '../../../packages/sqlite/src/index.js';
+import { upstashStore } from '../../../packages/upstash/src/index.js';
 import { fastFolder } from '../../support/fast-folder.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
+import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { UPSTASH_TOKEN, UpstashDouble } from '../../support/upstash.js';
 import {
   denied,
   difference,
@@ -24,12 +29,12 @@ import {
   type Step,
 } from './histories.js';
 import { policies } from './policies.js';
-import type { Observed } from './replay.js';
+import type { Observed, TimedCall } from './replay.js';
 import { DEEP_SEED } from './runs.js';
 
 /**
- * Stores over a database answer the same random calls as memory does, and keep the same bytes. The twins say the same of Redis, so all four
- * agree.
+ * Stores over a database, or over HTTP, answer the same random calls as memory does, and keep the same bytes. The twins say the same of
+ * Redis, so all five agree.
  */
 const RUNS = 10;
 
@@ -40,13 +45,33 @@ interface Row {
 
 interface Table {
   readonly store: Store;
+  /** Decides at the moment of the call. */
+  decide(timed: TimedCall): Promise<Answer>;
   /** The bytes of a key in hexadecimal, and until when they count. */
   read(key: string): Promise<Row | undefined>;
   clear(): Promise<unknown>;
 }
 
 const clock = new ManualClock();
+const byClock =
+  (store: Store) =>
+  async ({ now, call }: TimedCall): Promise<Answer> => {
+    clock.set(now);
+    return store.decide(call);
+  };
+
+/** The script, after which no key expires: Redis expires keys by its own clock, not by the injected moments. */
+const WITHOUT_EXPIRY = `
+local function run(KEYS, ARGV)
+${decideScript.source}
+end
+local reply = run(KEYS, ARGV)
+for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
+return reply`;
+
 let server: PostgresServer;
+let redis: RedisServer;
+let double: UpstashDouble;
 let client: pg.Client;
 let folder: string;
 const tables: Record<string, Table> = {};
@@ -59,6 +84,7 @@ beforeAll(async () => {
   await client.connect();
   tables.Postgres = {
     store,
+    decide: byClock(store),
     read: async (key) => {
       const text = "SELECT encode(entry, 'hex') AS hex, expires FROM sluice WHERE key = $1";
       return (await client.query<Row>(text, [key])).rows[0];
@@ -72,6 +98,7 @@ beforeAll(async () => {
   const database = new Libsql(file);
   tables.SQLite = {
     store: inFile,
+    decide: byClock(inFile),
     read: async (key) => {
       const sql = 'SELECT lower(hex(entry)) AS hex, expires FROM sluice WHERE key = ?';
       return (database.prepare(sql).all(key) as Row[])[0];
@@ -79,16 +106,36 @@ beforeAll(async () => {
     clear: async () => database.exec('DELETE FROM sluice'),
   };
   opened.push(store, inFile, database);
+  redis = await startRedis();
+  const rows = new Redis(redis.url);
+  double = await UpstashDouble.start(redis.url);
+  double.rewrite = ([name, , ...rest]) => {
+    if (name !== 'EVAL' && name !== 'EVALSHA') throw new Error(`the store sent ${name}`);
+    return ['EVAL', WITHOUT_EXPIRY, ...rest];
+  };
+  const overRest = upstashStore({ url: double.url, token: UPSTASH_TOKEN, definitions: false });
+  tables.Upstash = {
+    store: overRest,
+    decide: async ({ now, call }) => (await overRest.decideAll([call], now))[0]!,
+    read: async (key) => {
+      const entry = await rows.getBuffer(key);
+      return entry === null ? undefined : { hex: entry.toString('hex'), expires: Number.POSITIVE_INFINITY };
+    },
+    clear: () => rows.flushall(),
+  };
+  opened.push(overRest, { close: () => rows.disconnect() });
 }, 120_000);
 
 afterAll(async () => {
   for (const one of opened) await one.close();
   await client?.end();
   await server?.stop();
+  await double?.stop();
+  await redis?.stop();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-async function replayed({ store, read, clear }: Table, steps: readonly Step[]): Promise<Observed[]> {
+async function replayed({ decide, read, clear }: Table, steps: readonly Step[]): Promise<Observed[]> {
   const keys = [
     ...new Set(
       steps.flatMap(({ timed }) =>
@@ -101,8 +148,7 @@ async function replayed({ store, read, clear }: Table, steps: readonly Step[]): 
   ];
   const observed: Observed[] = [];
   for (const { timed, expected } of steps) {
-    clock.set(timed.now);
-    const answer = await store.decide(timed.call);
+    const answer = await decide(timed);
     const stored: (string | null)[] = [];
     for (const [i, due] of expected.stored.entries()) {
       const row = keys[i] === undefined ? undefined : await read(keys[i]);
@@ -129,7 +175,7 @@ const subjects: readonly (readonly [string, fc.Arbitrary<Policy[]>, readonly Ope
   ],
 ];
 
-describe.each(['Postgres', 'SQLite'])('%s answers and keeps the same as memory', (kind) => {
+describe.each(['Postgres', 'SQLite', 'Upstash'])('%s answers and keeps the same as memory', (kind) => {
   test.each(subjects)(
     '%s',
     async (_, sets, operations, escalates) => {
