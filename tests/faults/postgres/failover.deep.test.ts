@@ -7,7 +7,7 @@ import { closeLater, ownPostgres, storeAt } from './servers.js';
 
 const LIMIT = 5;
 /** ms. */
-const [WINDOW, BEHIND] = [6_000, 3_000];
+const [WINDOW, BEHIND] = [10_000, 5_000];
 const KEYS = 10;
 
 const kinds = {
@@ -17,7 +17,7 @@ const kinds = {
   gcra: gcra({ limit: LIMIT, period: WINDOW, burst: LIMIT }),
 };
 
-test('a replica that was seconds behind admits at most one limit more, and locks nobody out longer than a window', async () => {
+test('a replica that was 5 s behind admits at most one limit more, and locks nobody out longer than a window', async () => {
   const primary = await ownPostgres();
   const link = await TcpProxy.start(primary.port); // between the servers
   closeLater(() => link.close());
@@ -76,4 +76,4 @@ test('a replica that was seconds behind admits at most one limit more, and locks
   for (const limiter of after)
     for (const key of keys)
       expect(await limiter.consume(key)).toMatchObject({ allowed: true, degraded: false });
-});
+}, 180_000);
