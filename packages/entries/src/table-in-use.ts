@@ -32,7 +32,7 @@ export class TableInUse {
   /** @throws StoreUnavailableError if it was closed */
   checkOpen(): void {
     if (!this.closed) return;
-    throw new StoreUnavailableError(`${this.#name} store: it was closed`, {
+    throw new StoreUnavailableError(`${this.#name}Store: it was closed`, {
       reason: 'closed',
       neverSent: true,
     });
@@ -64,7 +64,7 @@ export class TableInUse {
   /** A foreign value at a key is no fault of the caller. */
   errorOf(error: unknown): unknown {
     if (!(error instanceof RangeError)) return error;
-    const message = `${this.#name} store: a key of this limit holds a foreign value`;
+    const message = `${this.#name}Store: a key of this limit holds a foreign value`;
     return new StoreConfigurationError(message, { cause: error });
   }
 

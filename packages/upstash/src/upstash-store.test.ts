@@ -264,7 +264,20 @@ test('errors of scripts are those of core: a foreign value is a mistake, which n
       JSON.stringify([{ error: 'WRONGTYPE Operation against a key holding the wrong kind of value' }]),
     ),
   );
-  expect(isStoreConfigurationError(error)).toBe(true);
+  expect(isStoreConfigurationError(error) && error.message).toMatch(/^upstashStore: WRONGTYPE/);
+});
+
+test('errors of core begin with the name of this store', async () => {
+  const store = storeOf();
+  const limiter = limiterOf(store);
+  const raw = new Redis(redisUrl());
+  await raw.set(`sluice:v2:fw:${limiter.name}:{ann}`, 'no entry', 'EX', 60);
+  raw.disconnect();
+  const foreign = await rejection(limiter.consume('ann'));
+  expect((foreign as Error).message).toMatch(/^upstashStore: a key of this limit holds a foreign value/);
+  await store.close();
+  const closed = await rejection(store.connect());
+  expect((closed as Error).message).toBe('upstashStore: it was closed');
 });
 
 test('following other processes is refused with the reason', async () => {

@@ -19,7 +19,7 @@ const store = redisStore('redis://127.0.0.1:1');
 await store.connect().catch(({ message }) => console.log(JSON.stringify(statuses), message));
 await store.close();
 `;
-const PRINTED = '[null,429] redis store: no connection (connect ECONNREFUSED 127.0.0.1:1)';
+const PRINTED = '[null,429] redisStore: no connection (connect ECONNREFUSED 127.0.0.1:1)';
 
 let installed: Installation;
 let tools: string;

@@ -107,4 +107,4 @@ export function warnOfSetUp(store: string, address: string, error: StoreConfigur
   );
 }
 
-const textOf = ({ message }: Error): string => message.replace(/^\w+(?: store|Store): /, '');
+const textOf = ({ message }: Error): string => message.replace(/^\w+Store: /, '');

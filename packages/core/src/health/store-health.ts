@@ -38,7 +38,7 @@ export class StoreHealth {
     readonly connectionError: (node?: string) => Error | undefined,
     readonly address: () => string | undefined = () => undefined,
     readonly name = '',
-    private readonly maker = `${name || 'redis'}Store`,
+    readonly maker = `${name || 'redis'}Store`,
   ) {}
 
   /** @throws TypeError if there is no such event: its listener would never be called */

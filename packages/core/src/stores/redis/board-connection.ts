@@ -73,8 +73,10 @@ export class SessionBoardConnection implements BoardConnection {
 }
 
 /** For calls that no decision waits for: a server that is frozen would keep them without end. */
-export const inTime = <T>({ watch }: Pick<Session, 'watch'>, reply: Promise<T>): Promise<T> =>
-  within(reply, () => tooLate('no answer', LONGEST, watch?.error()), LONGEST);
+export const inTime = <T>(
+  { watch, maker }: Pick<Session, 'watch' | 'maker'>,
+  reply: Promise<T>,
+): Promise<T> => within(reply, () => tooLate('no answer', LONGEST, watch?.error(), maker), LONGEST);
 
 /** The server that a channel is on. */
 interface ChannelServer {
@@ -169,7 +171,7 @@ class ChannelSubscription {
     });
     ended.catch(() => {});
     const subscribed = Promise.race([connection.subscribe(channel), ended]);
-    await within(subscribed, () => tooLate('no subscription', LONGEST, undefined), LONGEST);
+    await within(subscribed, () => tooLate('no subscription', LONGEST), LONGEST);
   }
 
   #lost(error: StoreUnavailableError | StoreConfigurationError): void {

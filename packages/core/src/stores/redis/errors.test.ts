@@ -130,7 +130,7 @@ test("a caller's key in a script error does not change the class, and only `caus
   );
   const result = classified(cause);
   expect(isStoreConfigurationError(result) && result).toMatchObject({ reason: 'other', cause });
-  expect(result.message).toBe('redis store: a key of this limit holds a foreign value; `cause` names it');
+  expect(result.message).toBe('redisStore: a key of this limit holds a foreign value; `cause` names it');
 });
 
 test('an error that wraps others has their class', () => {
@@ -160,13 +160,13 @@ test('without a connection, the last error of the connection is the reason', () 
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:6379');
   expect(classified(none, refused)).toMatchObject({
     reason: 'connection',
-    message: 'redis store: no connection (connect ECONNREFUSED 127.0.0.1:6379)',
+    message: 'redisStore: no connection (connect ECONNREFUSED 127.0.0.1:6379)',
     cause: refused,
   });
   expect(classified(none, new ReplyError('WRONGPASS invalid'))).toMatchObject({
     reason: 'WRONGPASS',
     message: expect.stringMatching(
-      /^redis store: the server refuses the login: give .* \(WRONGPASS invalid\)$/,
+      /^redisStore: the server refuses the login: give .* \(WRONGPASS invalid\)$/,
     ),
   });
   expect(classified(none, new ReplyError('LOADING Redis is loading')).reason).toBe('LOADING');

@@ -12,14 +12,17 @@ import { messageOf, textsOf } from './error-texts.js';
 /** There is no connection. The cause is the client's last error. */
 export class NoConnectionError extends Error {}
 
+/** The function that makes a store: its errors begin with it. */
+const MAKER = 'redisStore';
+
 /** The error of calls after `close`. */
-export const storeClosed = (): StoreUnavailableError =>
-  new StoreUnavailableError('redis store: it was closed', { reason: 'closed', neverSent: true });
+export const storeClosed = (maker = MAKER): StoreUnavailableError =>
+  new StoreUnavailableError(`${maker}: it was closed`, { reason: 'closed', neverSent: true });
 
 /** The error of a call that took too long. @param what did not happen: `not connected`, `no answer` */
-export const tooLate = (what: string, ms: number, cause: Error | undefined): StoreUnavailableError =>
+export const tooLate = (what: string, ms: number, cause?: Error, maker = MAKER): StoreUnavailableError =>
   new StoreUnavailableError(
-    `redis store: ${what} within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
+    `${maker}: ${what} within ${ms} ms${cause === undefined ? '' : ` (${messageOf(cause)})`}`,
     { reason: cause === undefined ? 'timeout' : 'connection', late: true, cause },
   );
 
@@ -113,6 +116,7 @@ export function classified(
   error: unknown,
   lastConnectionError?: Error,
   neverSent = false,
+  maker = MAKER,
 ): StoreUnavailableError | StoreConfigurationError {
   if (isStoreUnavailableError(error) || isStoreConfigurationError(error)) return error;
   const cause = error instanceof NoConnectionError && lastConnectionError ? lastConnectionError : error;
@@ -120,11 +124,11 @@ export function classified(
   const { remedy } = meaning;
   if ('configuration' in meaning) {
     const { configuration: reason, instead = messageOf(cause) } = meaning;
-    return new StoreConfigurationError(`redis store: ${withRemedy(instead, remedy)}`, { cause, reason });
+    return new StoreConfigurationError(`${maker}: ${withRemedy(instead, remedy)}`, { cause, reason });
   }
   const why = lastConnectionError === undefined ? '' : ` (${messageOf(lastConnectionError)})`;
   const message = remedy === undefined ? `${messageOf(error)}${why}` : withRemedy(messageOf(cause), remedy);
-  return new StoreUnavailableError(`redis store: ${message}`, {
+  return new StoreUnavailableError(`${maker}: ${message}`, {
     cause: lastConnectionError ?? error,
     reason: meaning.unavailable,
     late: meaning.unavailable === 'timeout',

@@ -68,7 +68,8 @@ function answerNext(
   if (code === SAME_DENIED || code === SAME_ALLOWED) return answerAlike(calls, i, now, reply);
   if (code === FAILED) {
     const text = reply.text().replace(LINE, '');
-    const error = classified(new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`));
+    const cause = new Error(/^[A-Z]+ /.test(text) ? text : `ERR ${text}`);
+    const error = classified(cause, undefined, false, reply.maker);
     for (const each of calls) each.failed(error);
     return calls.length;
   }
@@ -112,7 +113,7 @@ function answerRun(calls: readonly PendingCall[], i: number, now: number, reply:
   const expandRun = algorithm.speed?.expandRun;
   if (expandRun === undefined)
     throw new StoreConfigurationError(
-      `redis store: the script returned a run for the algorithm '${algorithm.tag}', which has none`,
+      `redisStore: the script returned a run for the algorithm '${algorithm.tag}', which has none`,
     );
   let next = i;
   expandRun(parameters, cost, Math.min(count, calls.length - i), run, (remaining, reset) => {
@@ -147,7 +148,11 @@ export class Numbers {
   readonly #reply: readonly unknown[];
   #place = 0;
 
-  constructor(reply: unknown) {
+  /** @param maker the function that makes the store, for messages */
+  constructor(
+    reply: unknown,
+    readonly maker?: string,
+  ) {
     if (Array.isArray(reply)) this.#reply = reply;
     else this.#reply = ArrayBuffer.isView(reply) ? unpacked(reply as Buffer) : [reply];
   }
@@ -187,7 +192,7 @@ function numberOf(given: unknown): number {
   const value = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
   if (!Number.isInteger(value) || Math.abs(value as number) > MOST + 1) {
     throw new StoreConfigurationError(
-      `redis store: the script returned ${describe(value)} instead of an integer`,
+      `redisStore: the script returned ${describe(value)} instead of an integer`,
     );
   }
   return Math.min(value as number, MOST);
@@ -237,4 +242,4 @@ export function unpacked(bytes: Buffer): unknown[] {
 }
 
 const foreign = () =>
-  new StoreConfigurationError('redis store: the script returned bytes that are not one of its replies');
+  new StoreConfigurationError('redisStore: the script returned bytes that are not one of its replies');

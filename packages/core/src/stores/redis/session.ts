@@ -43,6 +43,11 @@ export class Session {
     }
   }
 
+  /** The function that makes the store, for messages. */
+  get maker(): string {
+    return this.#health.maker;
+  }
+
   /** @param deadline ms that a call waits for an answer */
   expect(deadline = 0): void {
     this.own?.expect(deadline);
@@ -61,7 +66,7 @@ export class Session {
   /** @throws StoreUnavailableError once the store is closed */
   async opened(): Promise<RedisClient> {
     const client = this.client ?? (this.#closed ? undefined : await this.own!.open());
-    if (client === undefined || this.#closed) throw storeClosed();
+    if (client === undefined || this.#closed) throw storeClosed(this.maker);
     return this.#use(client);
   }
 
@@ -76,10 +81,12 @@ export class Session {
   async #connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
     try {
       await this.opened();
-      const late = () => tooLate('not connected', FIRST_CONNECTION_MS, this.watch!.error());
+      const late = () => tooLate('not connected', FIRST_CONNECTION_MS, this.watch!.error(), this.maker);
       await within(this.watch!.warmUp(warmUp), late);
     } catch (error) {
-      throw this.#closed ? storeClosed() : classified(error, this.watch?.error());
+      throw this.#closed
+        ? storeClosed(this.maker)
+        : classified(error, this.watch?.error(), false, this.maker);
     }
   }
 
@@ -110,7 +117,7 @@ export class Session {
 
   /** The error of a call for a key. */
   errorOf(error: unknown, key: string, neverSent = false): StoreUnavailableError | StoreConfigurationError {
-    return classified(error, this.watch?.error(this.watch.nodeOf(key)), neverSent);
+    return classified(error, this.watch?.error(this.watch.nodeOf(key)), neverSent, this.maker);
   }
 
   /** Leaves a borrowed client open. */

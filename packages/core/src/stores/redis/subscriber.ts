@@ -37,7 +37,7 @@ export const SUBSCRIBER_OPTIONS = {
 export function openSubscriber(client: RedisClient, need: string, ...options: object[]): Subscriber {
   if (client.duplicate === undefined) {
     throw new StoreConfigurationError(
-      `redis store: this client cannot duplicate() itself, which ${need} needs: use an ioredis client`,
+      `redisStore: this client cannot duplicate() itself, which ${need} needs: use an ioredis client`,
     );
   }
   const connection = client.duplicate(...options) as Subscriber & Pick<RedisClient, 'on'>;
