@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, PageScreenshotOptions } from 'playwright-core';
 
 /** A page, dialog or screen, and how to open it. */
 export interface Subject {
@@ -19,7 +19,7 @@ const SIZES = [
   { width: 390, height: 844 },
 ];
 const THEMES = ['light', 'dark'] as const;
-/** Longer pages are cut off: their ends look like their middles. */
+/** Height of a photograph, px. Longer pages take several, the dark ones only the first: a theme changes colours, not places. */
 const MOST_HEIGHT = 4000;
 
 /** Photographs, and what is wrong with what they show. */
@@ -71,18 +71,24 @@ export class Album {
 
   async #shoot(page: Page, subject: Subject, width: number, colorScheme: 'light' | 'dark'): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const file = `${subject.name}-${width}-${colorScheme}.png`;
+    if (subject.window === true) return this.#save(page, `${subject.name}-${width}-${colorScheme}`);
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    const parts = colorScheme === 'dark' ? 1 : Math.ceil(height / MOST_HEIGHT);
+    for (let part = 0; part < parts; part += 1) {
+      const y = part * MOST_HEIGHT;
+      const number = part === 0 ? '' : `-${part + 1}`;
+      await this.#save(page, `${subject.name}-${width}-${colorScheme}${number}`, {
+        fullPage: true,
+        clip: { x: 0, y, width, height: Math.min(MOST_HEIGHT, height - y) },
+      });
+    }
+  }
+
+  async #save(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
+    const file = `${name}.png`;
     const path = join(this.#folder, file);
     mkdirSync(dirname(path), { recursive: true });
-    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-    const whole = subject.window !== true && height <= MOST_HEIGHT;
-    const clip = { x: 0, y: 0, width, height: MOST_HEIGHT };
-    const long = subject.window !== true && !whole;
-    await page.screenshot({
-      path,
-      fullPage: subject.window !== true,
-      ...(long && { clip }),
-    });
+    await page.screenshot({ path, ...options });
     this.#photos.push(file);
   }
 
