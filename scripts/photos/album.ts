@@ -71,6 +71,8 @@ export class Album {
 
   async #shoot(page: Page, subject: Subject, width: number, colorScheme: 'light' | 'dark'): Promise<void> {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // A click may have scrolled, and what sticks to the window would lie over the middle of the page.
+    await page.evaluate('scrollTo(0, 0)');
     if (subject.window === true) return this.#save(page, `${subject.name}-${width}-${colorScheme}`);
     const height = await page.evaluate<number>('document.documentElement.scrollHeight');
     const parts = colorScheme === 'dark' ? 1 : Math.ceil(height / MOST_HEIGHT);

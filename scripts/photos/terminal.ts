@@ -36,7 +36,8 @@ export async function terminalSubjects(root: string, chooses: (name: string) => 
       const [store, other] = [`sqlite:${folder}/limits-${width}.db`, `sqlite:${folder}/other-${width}.db`];
       const short = (text: string) => text.replaceAll(`${folder}/`, '').replaceAll(`-${width}.db`, '.db');
       const typeAll = async () => {
-        await sleep(8000);
+        // Processes publish what they counted every 10 s.
+        await sleep(12_000);
         for (const screen of screens) {
           const command = screen.command.replace('STORE', store).replace('OTHER', other);
           const text = await typed(`cd ${root} && node ${cli.file} ${command}`, columns, screen);
