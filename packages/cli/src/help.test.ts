@@ -25,6 +25,12 @@ test.each([undefined, ...names])('no line of the help of %s is longer than 60 co
   expect(text.split('\n').filter((line) => [...line].length > 60)).toEqual([]);
 });
 
+test('in a narrow terminal a description is below its option or command, indented', () => {
+  const [items = ''] = helpOf(undefined, 44).split('Exit codes:');
+  expect(items.split('\n').filter((line) => [...line].length > 44)).toEqual([]);
+  expect(items).toMatch(/^ {2}explain\n {6}would a call pass now, and why not$/m);
+});
+
 test('the help lists the commands by their names, without the one that only completion calls', () => {
   const text = helpOf(undefined, 80);
   expect(text).toMatch(/^ {2}explain +would a call pass now/m);

@@ -1,4 +1,4 @@
-import type { Command, OutputConfiguration } from 'commander';
+import { type Command, Help, type OutputConfiguration } from 'commander';
 import type { CommandDefinition } from './command.js';
 import { columnsOf } from './output.js';
 import { wrapped } from './text.js';
@@ -37,7 +37,16 @@ export const withHelp = (command: Command, output: OutputConfiguration): Command
       getOutHelpWidth: () => widthOf(process.stdout),
       getErrHelpWidth: () => widthOf(process.stderr),
     })
-    .configureHelp({ minWidthToWrap: LEAST, subcommandTerm: (one) => one.name() });
+    .configureHelp({ minWidthToWrap: LEAST, subcommandTerm: (one) => one.name(), formatItem });
+
+/** An option or a command. In a narrow terminal its description is below it. */
+function formatItem(this: Help, term: string, termWidth: number, description: string, help: Help): string {
+  const width = help.helpWidth ?? WIDEST;
+  const beside = width - termWidth - '    '.length;
+  if (description === '' || beside >= LEAST)
+    return Help.prototype.formatItem.call(this, term, termWidth, description, help);
+  return [`  ${term}`, ...wrapped(description, width, '      ')].join('\n');
+}
 
 const widthOf = (stream: NodeJS.WriteStream): number => Math.min(WIDEST, columnsOf(stream, process.env));
 
