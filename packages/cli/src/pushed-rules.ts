@@ -7,7 +7,7 @@ import { type Difference, differenceLine, differences } from './rules-difference
 /** Loaded here, so that other commands do not wait for it. */
 const rulesPackage = () => import('@sluice/rules');
 
-/** The versions in Redis under the name of a document. */
+/** The versions in the store under the name of a document. */
 export interface Pushed {
   readonly source: StoredRules;
   readonly versions: readonly RulesVersion[];
@@ -77,7 +77,7 @@ export function showDifferences(
     return undefined;
   }
   if (text !== undefined && set === undefined)
-    output.say(`Number ${versions[0]!.number} in Redis is not acceptable to this version of sluice.`);
+    output.say(`Number ${versions[0]!.number} in the store is not acceptable to this version of sluice.`);
   const found = differences(set, next.set);
   for (const one of found) {
     const style = ({ added: 'green', removed: 'red', changed: 'yellow' } as const)[one.kind];

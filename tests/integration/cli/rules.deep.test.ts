@@ -54,7 +54,7 @@ test('push, diff and rollback show the changes and the processes that run them',
     0,
     'Pushed as number 1 (version 41). Who runs it: sluice rules rules',
   ]);
-  expect((await run('push', file, '--yes')).stdout).toMatch(/^Redis has this text already: number 1/);
+  expect((await run('push', file, '--yes')).stdout).toMatch(/^The store has this text already: number 1/);
   expect((await run('diff', file)).code).toBe(0);
 
   const store = redisStore(server.url);
@@ -65,7 +65,7 @@ test('push, diff and rollback show the changes and the processes that run them',
     const diff = await run('diff', file);
     expect([diff.code, diff.stdout]).toEqual([
       1,
-      'Compared with number 1 (version 41) in Redis:\n~ version: 41 → 42\n' +
+      'Compared with number 1 (version 41) in the store:\n~ version: 41 → 42\n' +
         '~ api, limit: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)\n',
     ]);
     const json = await run('diff', file, '--json');

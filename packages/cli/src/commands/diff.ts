@@ -5,10 +5,10 @@ export const diff: CommandDefinition = {
   name: 'diff',
   arguments: [['<file>', 'a file of rules; - for the input']],
   options: [],
-  summary: 'what a file of rules would change in Redis',
+  summary: 'what a file of rules would change in the store',
   description:
     'Compares a file of rules with the latest version in Redis: by rule and limit, in words. Checks the file and runs its tests before. ' +
-    'Exits with 1 if something differs, and with 2 if the file has problems or the text in Redis is gone.',
+    'Exits with 1 if something differs, and with 2 if the file has problems or the text in the store is gone.',
   example: [
     'diff limits.yaml',
     '~ api, perMinute: 100 per 1 min (fixedWindow) → 200 per 1 min (fixedWindow)',
@@ -20,7 +20,7 @@ export const diff: CommandDefinition = {
     const pushed = await pushedRules(context, next.set.name);
     const [latest] = pushed.versions;
     if (latest === undefined) output.say(`Nothing was pushed for the rules '${next.set.name}' yet.`);
-    else output.say(`Compared with ${numberOf(latest)} in Redis:`);
+    else output.say(`Compared with ${numberOf(latest)} in the store:`);
     const found = showDifferences(context, pushed, next);
     output.json({ rules: next.set.name, latest: latest?.number, differences: found });
     if (found === undefined) return 2;

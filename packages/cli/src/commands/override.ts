@@ -77,7 +77,10 @@ function replaced(
 
 function permitsCommand(
   name: 'reward' | 'penalty',
-  words: Pick<CommandDefinition, 'summary' | 'description' | 'example'> & { verb: string; done: string },
+  words: Pick<CommandDefinition, 'summary' | 'description' | 'example'> & {
+    verb(permits: string): string;
+    done: string;
+  },
 ): CommandDefinition {
   const { verb, done, ...described } = words;
   return {
@@ -89,7 +92,7 @@ function permitsCommand(
     run(context, [key = '', permits], options) {
       const many = permitsOf('The number of permits', permits);
       return change(context, key, options, {
-        verb: `${verb} ${count(many, 'permit')}: `,
+        verb: verb(count(many, 'permit')),
         done,
         apply: (limiter: RateLimiter) => limiter[name](key, many),
       });
@@ -101,7 +104,7 @@ export const reward = permitsCommand('reward', {
   summary: 'give permits back to a key',
   description: `Gives permits back to a key: those taken last first, and never more than it took. ${ASKS}`,
   example: ['reward ann@example.com 10 --limiter api', 'Asks, and gives ten permits back.'],
-  verb: 'Give back',
+  verb: (permits) => `Give ${permits} back to`,
   done: 'rewarded',
 });
 
@@ -109,6 +112,6 @@ export const penalty = permitsCommand('penalty', {
   summary: 'take permits from a key',
   description: `Takes permits from a key, even if none are left. ${ASKS}`,
   example: ['penalty 203.0.113.7 100 --limiter api', 'Asks, and takes a hundred permits.'],
-  verb: 'Take',
+  verb: (permits) => `Take ${permits} from`,
   done: 'penalized',
 });

@@ -9,11 +9,11 @@ export const push: CommandDefinition = {
     { flags: '--by <who>', description: 'who pushes; default: user and host' },
     { flags: '--yes', description: 'do not ask' },
   ],
-  summary: 'put a file of rules into Redis, for all processes',
+  summary: 'put a file of rules into the store, for all processes',
   description:
-    'Checks a file of rules, runs its tests, shows what it changes, asks, and makes it the latest version in Redis, which processes with ' +
+    'Checks a file of rules, runs its tests, shows what it changes, asks, and makes it the latest version in the store, which processes with ' +
     'loadRules(storedRules(store)) load at once. If another version was pushed meanwhile, nothing is changed. Exits with 1 if nothing ' +
-    'was changed, with 0 also if Redis has this text already.',
+    'was changed, with 0 also if the store has this text already.',
   example: ['push limits.yaml', 'Shows the differences, asks, and pushes.'],
   writes: true,
   async run(context, [file = ''], { by, yes }) {
@@ -23,7 +23,7 @@ export const push: CommandDefinition = {
     const pushed = await pushedRules(context, name);
     const [latest] = pushed.versions;
     if (latest !== undefined && pushed.text === next.text) {
-      output.say(`Redis has this text already: ${numberOf(latest)} of the rules '${name}'.`);
+      output.say(`The store has this text already: ${numberOf(latest)} of the rules '${name}'.`);
       output.json({ rules: name, done: false, latest });
       return 0;
     }

@@ -15,7 +15,7 @@ export const SQLITE_WHY = {
 
 type Id = keyof typeof SQLITE_WHY;
 
-const MB = 1_000_000;
+const [KB, MB] = [1000, 1_000_000];
 /** The journal is written into the file each time it has 4 MB. */
 const LARGE_JOURNAL = 64 * MB;
 /** Less than this, or than this share of the disk, is little. */
@@ -46,8 +46,8 @@ function reportFacts(
   file: string,
   reportOf: (about: string) => Report<Id>,
 ): void {
-  reportOf('file').ok(`${file}: ${mb(fileSize)}, by ${driver}, SQLite ${version}`);
-  const journal = `journal mode ${journalMode}, ${mb(journalSize)}`;
+  reportOf('file').ok(`${file}: ${sizeText(fileSize)}, by ${driver}, SQLite ${version}`);
+  const journal = `journal mode ${journalMode}, ${sizeText(journalSize)}`;
   if (journalSize < LARGE_JOURNAL) reportOf('journal').ok(journal);
   else
     reportOf('journal').warning(
@@ -63,10 +63,13 @@ function reportFacts(
       'Stop the processes, and remove the file: counts begin again.',
     );
   if (disk === undefined) return;
-  const free = `${mb(disk.free)} of ${mb(disk.size)} are free`;
+  const free = `${sizeText(disk.free)} of ${sizeText(disk.size)} are free`;
   if (disk.free >= Math.min(LITTLE, disk.size / 2) && disk.free >= LITTLE_SHARE * disk.size)
     reportOf('disk').ok(`a disk of this machine, ${free}`);
   else reportOf('disk').warning('disk-low', free, 'Free space, or move the file: sluice copy carries it.');
 }
 
-const mb = (bytes: number): string => `${Number((bytes / MB).toFixed(bytes < 10 * MB ? 2 : 0))} MB`;
+const sizeText = (bytes: number): string =>
+  bytes < MB / 10
+    ? `${Math.ceil(bytes / KB)} kB`
+    : `${Number((bytes / MB).toFixed(bytes < 10 * MB ? 2 : 0))} MB`;
