@@ -41,7 +41,11 @@ const trusted = (text: string): Markup => new Markup(text);
 const shareOf = (part: number, whole: number): string => percent(whole === 0 ? 0 : part / whole);
 
 const period = (from: number | undefined, to: number | undefined): string =>
-  from === undefined ? '' : `, from ${new Date(from).toISOString()} to ${new Date(to!).toISOString()}`;
+  from === undefined ? '' : `, from ${secondOf(from)} to ${secondOf(to!)}`;
+
+/** As `sluice simulate` shows it: 2026-11-22 08:00:00Z. */
+const secondOf = (moment: number): string =>
+  `${new Date(moment).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 
 const full = ({ storeFull }: ReplayReport): string =>
   storeFull ? ' The store was full: some keys may have lost their counts.' : '';

@@ -73,8 +73,7 @@ export function usePlot({ limit, plan, use }: LimitReport): Markup {
   return html`<svg viewBox="0 0 ${WIDTH} ${QUANTILES.length * ROW}" role="img" aria-label="${label}">${rows}</svg>`;
 }
 
-export const percent = (share: number): string =>
-  `${(share * 100).toFixed(share > 0 && share < 0.1 ? 2 : 0)} %`;
+export const percent = (share: number): string => `${Number((share * 100).toFixed(share < 0.1 ? 2 : 0))} %`;
 
 /** Moments in UTC along the bottom. */
 function timeLabels(start: number, length: number): Markup[] {
