@@ -7,7 +7,7 @@ export const diff: CommandDefinition = {
   options: [],
   summary: 'what a file of rules would change in the store',
   description:
-    'Compares a file of rules with the latest version in Redis: by rule and limit, in words. Checks the file and runs its tests before. ' +
+    'Compares a file of rules with the latest version in the store: by rule and limit, in words. Checks the file and runs its tests before. ' +
     'Exits with 1 if something differs, and with 2 if the file has problems or the text in the store is gone.',
   example: [
     'diff limits.yaml',
