@@ -5,13 +5,14 @@ import type { Plugin } from 'vite';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 import { githubAnchor } from '../../scripts/anchors';
 import { core } from './browser';
+import { checklists } from './checklists';
 import { drawings } from './drawings';
 import { footer } from './footer';
 import { indentedCode } from './indented-code';
 import { installNotes } from './install-notes';
 import { repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf, root } from './pages';
-import { referenceSidebars, sidebar } from './sidebar';
+import { isListed, referenceSidebars, sidebar } from './sidebar';
 
 /** The mark, which the README and the head of each page also show. */
 const icon = readFileSync(join(root, 'docs/pictures/mark.svg'), 'utf8');
@@ -66,6 +67,9 @@ function tokenize(text: string): string[] {
 /** Guides before the API, whose many pages have every word, and before decisions. As text, like `tokenize`. */
 const boostDocument = (path: string): number => (/\/(reference|decisions)\//.test(path) ? 0.2 : 1);
 
+/** Pages whose tables need the room of the outline. */
+const WIDE = new Set(['benchmarks', 'comparison', 'zh/comparison']);
+
 /** Pages lie outside of this folder, from where their imports of Vue would not be found. */
 const vueOfThisFolder: Plugin = {
   name: 'vue-of-this-folder',
@@ -84,6 +88,12 @@ export default defineConfig({
   outDir: process.env.DOCS_OUT ?? 'dist',
   srcExclude: EXCLUDED,
   rewrites: (file) => `${pathOf(file)}.md`,
+  transformPageData({ relativePath, frontmatter }) {
+    const path = relativePath.replace(/\.md$/, '');
+    if (WIDE.has(path)) frontmatter.aside = false;
+    // The theme would show the first page of the sidebar as the next one.
+    if (!isListed(path)) Object.assign(frontmatter, { prev: false, next: false });
+  },
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   markdown: {
     anchor: { slugify: githubAnchor },
@@ -93,6 +103,7 @@ export default defineConfig({
       repositoryLinks(md);
       indentedCode(md);
       drawings(md);
+      checklists(md);
       installNotes(md);
     },
   },

@@ -8,8 +8,8 @@ const { onNpm }: { onNpm: 'all' | string[] } = JSON.parse(
   readFileSync(join(root, 'scripts/published.json'), 'utf8'),
 );
 
-/** Our packages in a command that installs them, such as `npm install @sluice/core`. */
-const INSTALLED = /^(?:npm install|pnpm add|yarn add) .*$/gm;
+/** Our packages in a command that installs them, such as `npm install @sluice/core`. `npm install && npm start` installs what is in this repository. */
+const INSTALLED = /^(?:npm install|pnpm add|yarn add) (?!&&).*$/gm;
 const OURS = /@sluice\/[\w-]+/g;
 
 const NOTE =

@@ -65,6 +65,13 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
   });
 }
 
+/** Does a sidebar have the page? The API reference has its own. @param path of the page in the site */
+export function isListed(path: string): boolean {
+  if (path.startsWith('reference/')) return true;
+  const links = sidebar(path.startsWith('zh/') ? 'zh' : 'en').flatMap(({ items = [] }) => items);
+  return links.some(({ link }) => link === `/${path}`);
+}
+
 const ALGORITHMS = 'packages/core/src/algorithms';
 
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));

@@ -96,6 +96,35 @@ export function looks({ folder, open }: Site): void {
       },
     );
 
+    test('the edge of a table or of code that scrolls fades until its end is shown', async () => {
+      const page = await open('/comparison.html', { viewport: PHONE });
+      const table = page.locator('.vp-doc table').first();
+      const mask = () => table.evaluate((one) => getComputedStyle(one).maskImage);
+      expect(await mask()).toMatch(/^linear-gradient/);
+      await table.evaluate((one) => {
+        one.scrollLeft = one.scrollWidth;
+      });
+      await page.waitForFunction(
+        () => getComputedStyle(document.querySelector('.vp-doc table')!).maskImage === 'none',
+      );
+      await page.goto(new URL('/getting-started.html', page.url()).href);
+      const code = page.locator('.vp-doc [class*="language-"] pre');
+      const scrolls = await code.evaluateAll((all) =>
+        all.map((one) => [one.scrollWidth > one.clientWidth, getComputedStyle(one).maskImage !== 'none']),
+      );
+      expect(scrolls.filter(([wide, fades]) => wide !== fades)).toEqual([]);
+      expect(scrolls.filter(([wide]) => wide).length).toBeGreaterThan(3);
+    });
+
+    test('a code as a heading is not broken on a phone', async () => {
+      const page = await open('/warnings.html', { viewport: PHONE });
+      const heights = await page
+        .locator('.vp-doc h2')
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().height)));
+      expect(heights.length).toBeGreaterThan(20);
+      expect(new Set(heights).size).toBe(1);
+    });
+
     test.each([390, 700, 900, 1280, 1920])(
       'at %d pixels the cards of the home page fill their rows',
       async (width) => {

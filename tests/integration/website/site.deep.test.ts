@@ -140,6 +140,21 @@ test('a command that installs our packages says that they are not on npm, until 
   ]);
 });
 
+test('a page that the sidebar does not have leads to no next page', () => {
+  const footer = 'class="prev-next"';
+  const pages = ['frameworks/sqlite', 'examples/express-basic', 'decisions/001-one-road', 'getting-started'];
+  const leads = pages.filter((page) => readFileSync(join(folder, `${page}.html`), 'utf8').includes(footer));
+  expect(leads).toEqual(['getting-started']);
+});
+
+test('the items of a checklist have a box', () => {
+  for (const page of ['production', 'zh/production']) {
+    const html = readFileSync(join(folder, `${page}.html`), 'utf8');
+    expect(html.match(/<li class="task"><span class="box"/g)).toHaveLength(18);
+    expect(html).not.toContain('[ ]');
+  }
+});
+
 test('search finds words of a symptom, and every code of an error or a warning', async () => {
   const codes = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8').match(/\bSLUICE_\w+/g)!;
   const page = await open('/');
