@@ -1,6 +1,7 @@
-import { isRateLimitExceededError, slidingLog, tokenBucket } from '@sluice/core';
+import { fixedWindow, isRateLimitExceededError, slidingLog, tokenBucket } from '@sluice/core';
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
+import { openaiHeaders, type Upstream } from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -114,6 +115,80 @@ test('use by others of the account lowers our belief, and no header raises it', 
   for (let i = 0; i < 3; i += 1) await client.fetch('/a');
   expect(isRateLimitExceededError(await rejection(client.fetch('/a')))).toBe(true);
   expect(up.log).toHaveLength(5);
+});
+
+describe('a smaller limit that a response states', () => {
+  const hour = { requests: fixedWindow({ limit: 100, window: '1h' }) };
+  const stating = (headers: Record<string, string>) => {
+    up.answer = () => new Response('ok', { headers });
+  };
+  /** How many of these calls pass now. */
+  const passing = async (client: Upstream, count: number) => {
+    const before = up.log.length;
+    for (let i = 0; i < count; i += 1) await rejection(client.fetch('/a'));
+    return up.log.length - before;
+  };
+
+  test('is the limit of all processes, and its rest is not taken twice', async () => {
+    const [one, other] = times(2, () => up.client({ limits: hour, timeout: 0 }));
+    stating({ 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '9' });
+    await one!.fetch('/a');
+    stating({});
+    expect(await passing(other!, 20)).toBe(9);
+  });
+
+  test('is believed for 15 minutes after the last response that stated it', async () => {
+    const client = up.client({ limits: { requests: slidingLog({ limit: 4, window: '1m' }) }, timeout: 0 });
+    stating({ 'x-ratelimit-limit': '2' });
+    for (let minutes = 0; minutes < 30; minutes += 1) {
+      expect(await passing(client, 3)).toBe(2);
+      await up.clock.advance('61s');
+    }
+    stating({});
+    await up.clock.advance('16m');
+    expect(await passing(client, 5)).toBe(4);
+  });
+
+  test('of a bucket also lowers its rate', async () => {
+    const limits = { tokens: tokenBucket({ capacity: 60, refill: 60, every: '1m' }) };
+    const client = up.client({ limits, timeout: 0, reads: [openaiHeaders] });
+    stating({ 'x-ratelimit-limit-tokens': '30' });
+    await client.fetch('/a');
+    stating({});
+    expect(await passing(client, 60)).toBe(29);
+    await up.clock.advance('20s');
+    expect(await passing(client, 60)).toBe(10);
+  });
+
+  test.each([
+    [
+      'of a shorter window, which is a burst',
+      { ratelimit: '"b";r=4;t=1', 'ratelimit-policy': '"b";q=5;w=1' },
+    ],
+    ['of 0', { 'x-ratelimit-limit': '0' }],
+    ['that is negative', { 'x-ratelimit-limit': '-5' }],
+    ['of another budget', { 'x-ratelimit-limit-tokens': '5' }],
+  ])('%s is not ours', async (_, headers) => {
+    const client = up.client({ limits: hour, timeout: 0 });
+    stating(headers);
+    await client.fetch('/a');
+    stating({});
+    const left = 'ratelimit' in headers ? 4 : 20;
+    expect(await passing(client, left)).toBe(left);
+  });
+
+  test('of another process, which is smaller still, stays', async () => {
+    const [one, other] = times(2, () => up.client({ limits: hour, timeout: 0 }));
+    up.answer = async ({ path }) => {
+      await up.clock.sleep(path === '/early' ? 2_000_000 : 1_000_000);
+      return new Response('ok', { headers: { 'x-ratelimit-limit': path === '/early' ? '50' : '5' } });
+    };
+    const calls = [one!.fetch('/early'), other!.fetch('/late')];
+    await up.clock.advance('3s');
+    await Promise.all(calls);
+    stating({});
+    expect(await passing(one!, 20)).toBe(3);
+  });
 });
 
 test('calls of this process that were sent after a response was made are not taken twice', async () => {

@@ -1,4 +1,13 @@
-import { slidingLog, tokenBucket } from '@sluice/core';
+import {
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  type Policy,
+  RateLimiter,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '@sluice/core';
 import fc from 'fast-check';
 import { retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
@@ -62,6 +71,59 @@ test('no header lets more calls pass than the limits do', async () => {
       await up.close();
     }),
     runs(60),
+  );
+});
+
+test('no header raises what any process believes of a budget: neither its rest nor its size', async () => {
+  const policies: readonly Policy[] = [
+    fixedWindow({ limit: 30, window: '1m' }),
+    slidingLog({ limit: 30, window: '1m' }),
+    slidingWindow({ limit: 30, window: '1m' }),
+    tokenBucket({ capacity: 30, refill: 30, every: '1m' }),
+    leakyBucket({ capacity: 30, leak: 30, every: '1m' }),
+    gcra({ limit: 30, period: '1m' }),
+  ];
+  const figure = (most: number) => fc.option(fc.integer({ min: -5, max: most }), { nil: undefined });
+  const header = fc.record({ remaining: figure(60), limit: figure(60), window: figure(120) });
+  const plan = fc.record({
+    policy: fc.constantFrom(...policies),
+    headers: fc.array(header, { minLength: 1, maxLength: 12 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ policy, headers }) => {
+      const up = new ScriptedUpstream();
+      up.answer = ({ number }) => {
+        const { remaining, limit, window } = headers[number - 1]!;
+        const policyText = [
+          `"p"`,
+          limit !== undefined && `q=${limit}`,
+          window !== undefined && `w=${window}`,
+        ];
+        const state = ['"p"', remaining !== undefined && `r=${remaining}`].filter(Boolean).join(';');
+        return new Response('ok', {
+          headers: { ratelimit: state, 'ratelimit-policy': policyText.filter(Boolean).join(';') },
+        });
+      };
+      const options = { ...account, limits: { requests: policy }, timeout: 0 };
+      const clients = [up.client(options), up.client(options)];
+      const books = new RateLimiter({ name: 'fake:requests', policy, store: up.store, hashTag: 'fake' });
+      const believed = () => books.peek('account:', { cost: 0 });
+      let before = await believed();
+      for (let i = 0; i < headers.length; i += 1) {
+        const sent = up.log.length;
+        await rejection(clients[i % 2]!.fetch('/a'));
+        const after = await believed();
+        expect(after.limit).toBeLessThanOrEqual(before.limit);
+        expect(after.remaining).toBeLessThanOrEqual(before.remaining);
+        const { remaining = -1, window = 60 } = headers[sent]!;
+        if (up.log.length > sent && remaining >= 0 && window >= 0 && window <= 60)
+          expect(after.remaining).toBeLessThanOrEqual(remaining);
+        before = after;
+      }
+      await books.close();
+      await up.close();
+    }),
+    runs(100),
   );
 });
 

@@ -2,6 +2,7 @@ import type { Decision } from '@sluice/core';
 import { RecentMap } from '@sluice/core/internal';
 import type { ObservedLimit } from '../reading/reading.js';
 import type { Budget } from './budget.js';
+import { StatedLimits } from './stated-limits.js';
 
 /** Budgets of accounts that this process remembers. */
 const MOST = 10_000;
@@ -18,12 +19,16 @@ interface Tally {
 export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
 
 /**
- * Lowers our figure of a budget to the one that responses state: others use the account, too. No response raises it.
+ * Lowers our figures of a budget, its rest and its size, to those that responses state: others use the account, too. No response raises them.
  */
 export class Beliefs {
   readonly #tallies = new RecentMap<string, Tally>(MOST, () => false);
 
-  constructor(readonly budget: Budget) {}
+  readonly #limits: StatedLimits;
+
+  constructor(readonly budget: Budget) {
+    this.#limits = new StatedLimits(budget);
+  }
 
   #tally(name: string, account: string): Tally {
     const key = `${name} ${account}`;
@@ -48,7 +53,7 @@ export class Beliefs {
   }
 
   /**
-   * A response states the rest of a budget. Permits that calls of this process took after its own, and lowered ones since, are in our figure already.
+   * A response states the rest of a budget, and perhaps its size. Permits that calls of this process took after its own, and lowered ones since, are in our figure already.
    * @throws StoreUnavailableError
    */
   async observe(
@@ -57,14 +62,18 @@ export class Beliefs {
     before: Snapshot,
     observed: readonly ObservedLimit[],
   ): Promise<void> {
-    for (const { dimension, remaining, rounding = 0, window } of observed) {
+    for (const { dimension, limit, remaining, rounding = 0, window } of observed) {
       const ours = policies.find(({ name }) => name === dimension);
       const then = before.get(dimension);
-      if (remaining === undefined || ours === undefined || then === undefined) continue;
+      if (ours === undefined || then === undefined) continue;
+      // What passes in a longer window also bounds ours; a shorter one, such as a burst, does not.
+      const isBound = limit !== undefined && (window === undefined || window >= ours.window);
+      const smaller = isBound ? await this.#limits.observe(account, ours, limit) : 0;
+      if (remaining === undefined) continue;
       if (window !== undefined && window > ours.window) continue; // another, longer budget
       const tally = this.#tally(dimension, account);
       const later = tally.taken - then.taken + (tally.lowered - then.lowered);
-      const missing = Math.floor(ours.remaining - remaining - rounding - later);
+      const missing = Math.floor(ours.remaining - smaller - remaining - rounding - later);
       if (missing <= 0) continue;
       tally.lowered += missing;
       await this.budget.limiters[dimension]!.penalty(account, missing);

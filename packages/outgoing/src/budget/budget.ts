@@ -45,6 +45,8 @@ export interface Taken {
 /** What an account may use, by the limits that are known in advance: all of them or none, for all processes. */
 export class Budget {
   readonly limiters: Readonly<Record<string, RateLimiter>>;
+  /** As the options have them. */
+  readonly policies: Readonly<Record<string, Policy>>;
   readonly #all: CombinedLimiter;
   readonly #names: readonly string[];
   readonly #queues: CallQueues;
@@ -56,6 +58,7 @@ export class Budget {
     const { name, store, keyPrefix, deadline, limits, concurrency: atOnce } = options;
     const policies: Record<string, Policy> = { ...limits };
     if (atOnce !== undefined) policies[CONCURRENCY] = concurrency({ limit: atOnce });
+    this.policies = policies;
     this.#names = Object.keys(policies);
     this.#store = store;
     this.holds = this.#names.some((one) => policies[one]!.algorithm === 'concurrency');
@@ -69,6 +72,11 @@ export class Budget {
     this.#queues = new CallQueues(options.hasPriorities ? BOOKED_BY_PRIORITY : BOOKED);
   }
 
+  /** ms since 1970. */
+  get now(): number {
+    return nowOf(this.#store.clock);
+  }
+
   /**
    * Waits for the permits of a call: first come, first served, among all processes.
    * @throws RateLimitExceededError if they do not come before the deadline; the signal's reason
@@ -76,7 +84,7 @@ export class Budget {
   async take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
     const keys = this.#keys(account);
     const cost = this.#costs(estimate);
-    const now = () => nowOf(this.#store.clock);
+    const now = () => this.now;
     const { deadline, signal } = limits;
     const book = async (): Promise<Taken> => {
       for (;;) {
