@@ -84,6 +84,7 @@ export { RecentMap } from './maps.js';
 
 // `@sluice/outgoing` waits for pauses, whose waits share a listener of a signal, and publishes them.
 
+export { Publisher } from './board/definitions.js';
 export { onAbort } from './limiter/waiting/on-abort.js';
 export { PAUSE } from './telemetry/channels.js';
 

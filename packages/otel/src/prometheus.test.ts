@@ -63,13 +63,14 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
     for (let i = 0; i < 3; i += 1) await login.consume('secret-key');
 
     const pause = { upstream: 'partner', state: 'paused', scope: 'account', key: 'secret-key' } as const;
-    PAUSE.publish({ ...pause, kind: 'limit', reason: 'secret-reason', status: 429, until: 0 });
+    PAUSE.publish({ ...pause, kind: 'limit', reason: 'secret-reason', status: 429, header: '', until: 0 });
     PAUSE.publish({
       ...pause,
       state: 'resumed',
       kind: 'limit',
       reason: 'secret-reason',
       status: 429,
+      header: 'retry-after',
       until: 0,
     });
 

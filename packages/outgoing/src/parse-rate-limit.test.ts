@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { captures, RECEIVED_AT } from '../../../tests/support/outgoing/captures.js';
 import { parseRateLimit } from './index.js';
+import { viewOf } from './reading/response-view.js';
+import { statedBy } from './reading/stated-by.js';
 
 const DAY = 86_400_000;
 
@@ -11,6 +13,21 @@ test.each(Object.entries(captures))('reads %s', (_, { url, status, headers, body
   Object.defineProperty(response, 'url', { value: url });
   expect(parseRateLimit(response, options)).toEqual(reading);
 });
+
+test.each(Object.entries(captures).filter(([, { reading }]) => reading.refusal?.until !== undefined))(
+  'finds the header that states the time of %s, unless its body does',
+  (_, { status, headers, reading }) => {
+    const { until } = reading.refusal!;
+    const header = statedBy(viewOf({ status, headers }, RECEIVED_AT), until);
+    const others = Object.entries(headers).filter(([name]) => name !== header);
+    const rest = viewOf({ status, headers: Object.fromEntries(others) }, RECEIVED_AT);
+    // Without it another header states the same moment, or none does.
+    expect(header === '' || header in headers).toBe(true);
+    expect(statedBy(rest, until)).not.toBe(header === '' ? 'any' : header);
+    if (header === '')
+      expect(Object.keys(headers).filter((name) => /retry-after|reset$/.test(name))).toEqual([]);
+  },
+);
 
 const untilOf = (headers: Record<string, string>) =>
   parseRateLimit({ status: 429, headers }, { receivedAt: RECEIVED_AT }).refusal?.until;

@@ -172,7 +172,9 @@ test('a success that says that nothing is left pauses the budget until its reset
   const first = client.fetch('/a');
   await up.clock.advance(51);
   await first;
-  expect(await client.state()).toMatchObject([{ scope: 'dimension', kind: 'exhausted' }]);
+  expect(await client.state()).toMatchObject([
+    { scope: 'dimension', kind: 'exhausted', status: 200, header: 'ratelimit' },
+  ]);
   const calls = times(5, () => client.fetch(`/b`));
   await up.clock.advance('6s');
   await Promise.all(calls);
@@ -249,6 +251,7 @@ test('each pause and each resume is a message', async () => {
     kind: 'limit',
     reason: 'HTTP 429',
     status: 429,
+    header: 'retry-after',
   };
   const until = up.clock.now() / 1000 + 60_000;
   expect(messages).toEqual([

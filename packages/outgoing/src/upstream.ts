@@ -31,6 +31,8 @@ export interface PauseState {
   readonly kind: RefusalKind | 'exhausted' | 'unknown';
   /** The status of the response that said so; 0: another process got it. */
   readonly status: number;
+  /** The header of that response that stated the time; '' if its body did, or the documentation of the service. */
+  readonly header: string;
   /** Do all processes know of it? Otherwise the store was out. */
   readonly stored: boolean;
 }
@@ -173,7 +175,7 @@ export class Upstream {
   /** The pauses that this process knows of, as the store has them now. @throws StoreConfigurationError */
   async state(): Promise<readonly PauseState[]> {
     await this.#pauses.look(this.#pauses.known.map(({ key }) => key));
-    return this.#pauses.known.map(({ key, since, until, reason, kind, status, stored }) => ({
+    return this.#pauses.known.map(({ key, since, until, reason, kind, status, header, stored }) => ({
       scope: scopeOfKey(key),
       key,
       since,
@@ -181,6 +183,7 @@ export class Upstream {
       reason,
       kind,
       status,
+      header,
       stored,
     }));
   }

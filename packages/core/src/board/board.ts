@@ -1,8 +1,10 @@
 import { randomUUID } from '#platform';
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 
-/** `definitions`: the limiters of a process. `usage`: its decisions, and the keys that were denied most. */
-export type FleetKind = 'definitions' | 'usage';
+/**
+ * `definitions`: the limiters of a process. `usage`: its decisions, and the keys that were denied most. `pauses`: why its upstreams are paused.
+ */
+export type FleetKind = 'definitions' | 'usage' | 'pauses';
 
 /** The text of one process. */
 export interface FleetNote {

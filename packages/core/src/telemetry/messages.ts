@@ -150,6 +150,8 @@ export interface PauseMessage {
   readonly reason: string;
   /** Of the response that said so; 0: unknown. */
   readonly status: number;
+  /** Of that response: the header that stated the time; '' if its body did, or the documentation of the service. */
+  readonly header: string;
   /** When the pause ends: ms since 1970, by the store's clock. */
   readonly until: number;
 }

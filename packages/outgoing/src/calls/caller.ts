@@ -94,7 +94,7 @@ export class Caller {
       try {
         const view = await exchange.view(response, pauses.now);
         const reading = readAll(options.reads, view);
-        const pause = await this.#lessons.learn(scopes, keys, ticket, view.status, reading);
+        const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
         const statuses = options.retry?.statuses ?? [];
         repeats =
           mayRepeat(repeatable, view.status, reading, statuses) &&

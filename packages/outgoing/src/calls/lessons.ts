@@ -1,6 +1,7 @@
 import { RecentMap } from '@sluice/core/internal';
 import type { Pause } from '../pauses/pause.js';
-import type { ObservedLimit, RateLimitReading, Refusal } from '../reading/reading.js';
+import type { ObservedLimit, RateLimitReading, Refusal, ResponseView } from '../reading/reading.js';
+import { statedBy } from '../reading/stated-by.js';
 import { type AdmissionParts, type Ticket, unlessOut } from './admission.js';
 import { accountKey, type CallScopes, pauseKey } from './scopes.js';
 
@@ -24,11 +25,11 @@ export class Lessons {
     scopes: CallScopes,
     keys: readonly string[],
     ticket: Ticket,
-    status: number,
+    view: ResponseView,
     { refusal, observed }: RateLimitReading,
   ): Promise<Pause | undefined> {
-    if (refusal !== undefined) return this.#refused(scopes, refusal, status);
-    if (status >= 500) return undefined;
+    if (refusal !== undefined) return this.#refused(scopes, refusal, view);
+    if (view.status >= 500) return undefined;
     if (this.#inARow.size > 0) for (const key of keys) this.#inARow.delete(key);
     for (const permit of ticket.ramps) await unlessOut(this.parts.ramps.succeeded(permit));
     if (observed.length === 0) return undefined;
@@ -37,11 +38,11 @@ export class Lessons {
       const { decision } = ticket.taken;
       await unlessOut(beliefs.observe(accountKey(scopes.account), decision, ticket.snapshot!, observed));
     }
-    await this.#exhausted(scopes, observed, status);
+    await this.#exhausted(scopes, observed, view);
     return undefined;
   }
 
-  async #refused(scopes: CallScopes, refusal: Refusal, status: number): Promise<Pause | undefined> {
+  async #refused(scopes: CallScopes, refusal: Refusal, view: ResponseView): Promise<Pause | undefined> {
     const { kind, reason, dimension } = refusal;
     // A budget that no call is known to draw on would pause nothing: the endpoint does draw on it.
     const isUnknown = refusal.scope === 'dimension' && !scopes.dimensions.includes(dimension ?? 'requests');
@@ -50,7 +51,8 @@ export class Lessons {
     const until = refusal.until ?? this.#grown(key, refusal.least);
     // A time is never invented.
     if (until === undefined) return undefined;
-    const pause = await this.parts.pauses.pause(key, until, { kind, reason, status }, true);
+    const why = { kind, reason, status: view.status, header: statedBy(view, refusal.until) };
+    const pause = await this.parts.pauses.pause(key, until, why, true);
     this.parts.ramps.interrupt(key);
     return pause;
   }
@@ -64,13 +66,18 @@ export class Lessons {
   }
 
   /** A success that says that nothing is left, and until when: the next call would be refused. Limits that are known in advance wait by themselves. */
-  async #exhausted(scopes: CallScopes, observed: readonly ObservedLimit[], status: number): Promise<void> {
+  async #exhausted(
+    scopes: CallScopes,
+    observed: readonly ObservedLimit[],
+    view: ResponseView,
+  ): Promise<void> {
     const { pauses, budget } = this.parts;
     for (const { dimension, limit, remaining, resetAt, resetMeans } of observed) {
       const isOver = remaining === 0 && limit !== 0 && resetAt !== undefined && resetMeans !== 'full';
       if (!isOver || !scopes.dimensions.includes(dimension) || budget?.limiters[dimension] !== undefined)
         continue;
-      const why = { kind: 'exhausted', reason: `nothing is left of ${dimension}`, status } as const;
+      const said = { reason: `nothing is left of ${dimension}`, status: view.status };
+      const why = { kind: 'exhausted', ...said, header: statedBy(view, resetAt) } as const;
       await pauses.pause(pauseKey('dimension', scopes, dimension)!, resetAt, why, false);
     }
   }

@@ -11,6 +11,8 @@ export interface PauseReason {
   readonly reason: string;
   /** Of the response that said so; 0: unknown. */
   readonly status: number;
+  /** Of that response: the header that stated the time; '' if another part did, or the documentation of the service. */
+  readonly header: string;
 }
 
 /** A pause as this process knows it. */
@@ -25,11 +27,16 @@ export interface Pause extends PauseReason {
   readonly stored: boolean;
 }
 
-export const UNKNOWN: PauseReason = { kind: 'unknown', reason: 'paused by another process', status: 0 };
+export const UNKNOWN: PauseReason = {
+  kind: 'unknown',
+  reason: 'paused by another process',
+  status: 0,
+  header: '',
+};
 
 /** Publishes that a pause has begun, became longer, or was ended early. */
 export function publishPause(upstream: string, state: PauseMessage['state'], pause: Pause): void {
   if (!PAUSE.hasSubscribers) return;
-  const { key, kind, reason, status, until } = pause;
-  PAUSE.publish({ upstream, state, scope: scopeOfKey(key), key, kind, reason, status, until });
+  const { key, kind, reason, status, header, until } = pause;
+  PAUSE.publish({ upstream, state, scope: scopeOfKey(key), key, kind, reason, status, header, until });
 }

@@ -2,6 +2,7 @@ import { concurrency, type Decision, isStoreUnavailableError, RateLimiter, type 
 import { RecentMap } from '@sluice/core/internal';
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
+import { type NotedUpstream, PauseNotes } from './pause-notes.js';
 
 /** Calls at once with which a scope that was paused counts as open again. */
 export const OPEN = 64;
@@ -47,6 +48,8 @@ export class Pauses {
   readonly #store: Store;
   readonly #fresh: number;
   readonly #known = new RecentMap<string, Pause>(MOST, () => false);
+  readonly #notes: PauseNotes | undefined;
+  readonly #noted: NotedUpstream;
 
   constructor({ name, store, keyPrefix, deadline, maxPause }: PausesOptions) {
     this.name = name;
@@ -61,6 +64,9 @@ export class Pauses {
       keyPrefix,
       deadline,
     });
+    this.#notes = PauseNotes.of(store.fleet);
+    const limiter = RateLimiter.internals(this.gate).limits.definition('limiter');
+    this.#noted = { name, limiter, pauses: () => this.known };
   }
 
   get now(): number {
@@ -161,9 +167,10 @@ export class Pauses {
       publishPause(this.name, 'paused', pause);
     }
     const stored = await this.#write(key, ms, probes);
-    if (!stored || !isLonger) return pause;
+    if (!isLonger) return pause;
     const kept = { ...pause, stored };
     if (this.#known.get(key) === pause) this.#known.set(key, kept);
+    this.#notes?.changed(this.#noted);
     return kept;
   }
 
@@ -200,10 +207,12 @@ export class Pauses {
     };
     this.#known.delete(key);
     await this.gate.unblock(key);
+    this.#notes?.changed(this.#noted);
     publishPause(this.name, 'resumed', pause);
   }
 
   async close(): Promise<void> {
+    await this.#notes?.publishChanges();
     await this.gate.close();
   }
 }

@@ -15,11 +15,16 @@ const HEADERS: readonly (readonly [name: string, unit: number])[] = [
  * When to retry, by `Retry-After` or a header of the same meaning; ms since 1970. Seconds may be whole (`120`) or not (`2.0`); a moment may be
  * an HTTP date, an ISO 8601 time or the text of a JavaScript Date.
  */
-export function retryAfterOf(response: ResponseView): number | undefined {
-  for (const [name, unit] of HEADERS) {
-    const text = response.header(name);
+export const retryAfterOf = (response: ResponseView): number | undefined => retryAfterIn(response)?.moment;
+
+/** The same with the header that states it. */
+export function retryAfterIn(
+  response: ResponseView,
+): { readonly moment: number; readonly header: string } | undefined {
+  for (const [header, unit] of HEADERS) {
+    const text = response.header(header);
     const moment = text === undefined ? undefined : momentOf(text, unit, response);
-    if (moment !== undefined) return moment;
+    if (moment !== undefined) return { moment, header };
   }
   return undefined;
 }
