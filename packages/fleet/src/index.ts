@@ -22,6 +22,12 @@ export {
 } from './inspect/inspect.js';
 export type { InspectedEscalation } from './inspect/inspect-escalation.js';
 export { openLimiter } from './inspect/open-limiter.js';
+export {
+  type NotedPause,
+  type NotedUpstream,
+  type PausingProcess,
+  readPauses,
+} from './pauses/read-pauses.js';
 export type { KeyUse, PolicyUse } from './usage/key-use.js';
 export {
   type LimiterUsageReport,

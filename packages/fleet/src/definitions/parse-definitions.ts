@@ -86,6 +86,9 @@ const rules = fields<RulesDefinition>({
   problem: optional(text()),
 });
 
+/** A limiter that can be looked at. */
+export const limiterText = checked(limiter, hasPrefixes, 'policies');
+
 /**
  * Reads the text of a process.
  * @param leftOut called with why a limiter or a document of rules is not among the others
@@ -108,7 +111,7 @@ export function parseDefinitions(given: string, leftOut: (reason: string) => voi
     layout: text(LAYOUT_TEXT),
     host: text(HOST),
     pid: number(),
-    limiters: each('limiter', checked(limiter, hasPrefixes, 'policies')),
+    limiters: each('limiter', limiterText),
     omitted: number(),
     rules: (all) => each('document of rule', rules)(all ?? [], 'rules'),
     denials: optional(oneOf(true as const)),
