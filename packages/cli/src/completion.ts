@@ -5,6 +5,7 @@ import { CliError } from './cli-error.js';
 import { askedOf } from './connected.js';
 import { type ConnectionOptions, connectionOf } from './connection.js';
 import { withHelp } from './help.js';
+import { upstreamNames } from './upstreams.js';
 
 /** What the scripts of shells call to get the words that complete a command line. */
 const WORDS = 'completion-words';
@@ -69,13 +70,14 @@ export function completionWordsCommand(
       const words = line.split(/\s+/).slice(1, -1);
       const command = program.commands.find((one) => words.includes(one.name()));
       const isFirst = words.at(-1) === command?.name();
-      const takesLimiter = isFirst && command?.registeredArguments[0]?.name() === 'limiter';
+      const argument = command?.registeredArguments[0]?.name();
+      const takesLimiter = isFirst && (argument === 'limiter' || argument === 'upstream');
       const options = [...(command?.options ?? []), ...program.options];
       const takesValue = options.some(({ long, required }) => required && long === words.at(-1));
       const isName = words.at(-1) === '--limiter' || (takesLimiter && !/\s-\S*$/.test(line));
       const commands = command === undefined ? program.commands.filter((one) => one.name() !== WORDS) : [];
       const listed = isName
-        ? (await namesIn(words, parse)).map((name) => [name])
+        ? (await namesIn(words, parse, takesLimiter ? argument : 'limiter')).map((name) => [name])
         : takesValue
           ? []
           : [
@@ -91,13 +93,16 @@ export function completionWordsCommand(
 async function namesIn(
   words: readonly string[],
   parse: (words: readonly string[]) => ConnectionOptions,
+  kind: string | undefined,
 ): Promise<string[]> {
   try {
     const options = parse(words.map((word) => word.replace(/^(['"])(.*)\1$/, '$2')));
     const connection = await connectionOf({ ...options, deadline: PATIENCE }, process.env);
     try {
       const fleet = await askedOf(connection, readDefinitions(connection.store));
-      return [...new Set(fleet.flatMap(({ limiters }) => limiters.map(({ name }) => name)))].sort();
+      const limiters = fleet.flatMap((process) => process.limiters);
+      const names = kind === 'upstream' ? [] : limiters.map(({ name }) => name);
+      return [...new Set([...names, ...upstreamNames(limiters)])].sort();
     } finally {
       await connection.close();
     }

@@ -63,6 +63,9 @@ function renamed({ definition, processes }: KnownLimiter, name: string): KnownLi
 export function named(fleet: Fleet, name: string): KnownLimiter[] {
   const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
   if (found.length > 0) return found;
+  // The keys of an upstream are those of its limiter for pauses.
+  const paused = withKeys(fleet).filter(({ definition }) => definition.name === `${name}:pauses`);
+  if (paused.length > 0) return paused;
   const keyless = fleet.limiters.filter(({ definition }) => definition.name === name);
   if (keyless.length > 0) throw withoutKeys(name, keyless);
   const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');

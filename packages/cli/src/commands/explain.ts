@@ -1,17 +1,18 @@
 import type { FleetProcess, InspectedKey, InspectedPolicy } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
-import { CliError } from '../cli-error.js';
-import type { CommandDefinition } from '../command.js';
-import { fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
+import { CliError, type ExitCode } from '../cli-error.js';
+import type { CommandDefinition, Context } from '../command.js';
+import { type Fleet, fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
 import { processText, shownKey } from '../text.js';
+import { concerning, pauseJson, pauseSentences, upstreamsOf } from '../upstreams.js';
 import { count, lengthOfMicros, listText, momentOf, policyOf, stateOf, timeOf } from '../words.js';
 
 export const explain: CommandDefinition = {
   name: 'explain',
   arguments: [
-    ['<limiter>', 'the name of a limiter, as `sluice ls` lists it'],
-    ['<key>', 'the key as the limiter gets it'],
+    ['<limiter>', 'the name of a limiter, as `sluice ls` lists it, or of an upstream'],
+    ['[key]', 'the key as the limiter gets it; of an upstream the paused scope, default all'],
   ],
   options: [
     {
@@ -26,16 +27,21 @@ export const explain: CommandDefinition = {
   summary: 'would a call pass now, and why not',
   description:
     'Says whether a call would pass now, which policy denies it, why, and when it would pass. Takes no permits. Exits with 1 if the ' +
-    'call would be denied.',
+    'call would be denied. Of an upstream of @sluice/outgoing it says what is paused, why, by which response, and until when.',
   example: [
     'explain login ann@example.com',
     "No: limiter 'login' denies 'ann@example.com' until 14:03:05, in 12 s.\n  perMinute denies it: 5 of 5 used in the window that ends at 14:03:05, in 12 s.",
   ],
   writes: false,
-  async run(context, [name = '', key = ''], options) {
+  async run(context, [name = '', givenKey], options) {
     const { output, notes } = context;
     const cost = options.cost === undefined ? undefined : permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
+    const upstream = await explainUpstream(context, fleet, name, givenKey);
+    if (upstream !== undefined) return upstream;
+    if (givenKey === undefined)
+      throw new CliError('Which key?', `Give it after the limiter: sluice explain ${name} KEY`);
+    const key = givenKey;
     const plan = typeof options.plan === 'string' ? options.plan : undefined;
     const limiters = named(fleet, name).map((one) => (plan === undefined ? one : ofPlan(one, plan)));
     const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key, cost)));
@@ -62,6 +68,33 @@ export const explain: CommandDefinition = {
     return passes ? 0 : 1;
   },
 };
+
+/** Undefined: it is the name of a limiter, or of nothing. */
+async function explainUpstream(
+  context: Context,
+  fleet: Fleet,
+  name: string,
+  scope: string | undefined,
+): Promise<ExitCode | undefined> {
+  if (fleet.limiters.some(({ definition }) => definition.name === name)) return undefined;
+  const found = (await upstreamsOf(context, fleet)).filter((one) => one.name === name);
+  if (found.length === 0) return undefined;
+  const { output } = context;
+  const pauses = concerning(
+    found.flatMap((one) => one.pauses),
+    scope,
+  );
+  for (const pause of pauses) {
+    output.json(pauseJson(pause));
+    const [answer, ...reasons] = pauseSentences(pause);
+    output.say(output.style('red', answer));
+    for (const reason of reasons) output.say(reason, '  ');
+  }
+  if (pauses.length > 0) return 1;
+  const of = scope === undefined ? '' : ` for '${shownKey(scope)}'`;
+  output.say(output.style('green', `Not paused: no pause of upstream '${name}' is in force${of}.`));
+  return 0;
+}
 
 function sentences(
   name: string,

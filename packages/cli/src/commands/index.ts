@@ -10,6 +10,7 @@ import { inspect } from './inspect.js';
 import { ls } from './ls.js';
 import { override, penalty, reward } from './override.js';
 import { push } from './push.js';
+import { resume } from './resume.js';
 import { rollback } from './rollback.js';
 import { rules } from './rules.js';
 import { simulate } from './simulate.js';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   rules,
   simulate,
   unblock,
+  resume,
   reset,
   override,
   block,

@@ -4,6 +4,7 @@ import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
 import { fleetOf, isNews, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout, plansOf } from '../fleet.js';
 import { processText } from '../text.js';
+import { PAUSE_HEADS, pauseJson, pauseRows, upstreamsOf } from '../upstreams.js';
 import { policyOf } from '../words.js';
 
 export const ls: CommandDefinition = {
@@ -13,7 +14,7 @@ export const ls: CommandDefinition = {
   summary: 'list the limiters of all processes',
   description:
     'Lists the limiters that running processes have published, with their policies, what they count by, and how many processes ' +
-    'have them. Exits with 1 if no process has published any.',
+    'have them; then what is paused of their upstreams, until when and why. Exits with 1 if no process has published any.',
   example: [
     'ls',
     'LIMITER  POLICY                         KEY  PROCESSES\n  login    5 per 1 min (fixedWindow)      IP   3',
@@ -43,6 +44,13 @@ export const ls: CommandDefinition = {
         output.json({ ...definition, processes: of.map(({ process }) => process) });
       const rows = fleet.limiters.filter((known) => isNews(known, fleet)).flatMap(rowsOf);
       if (rows.length > 0) output.table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows);
+      const upstreams = await upstreamsOf(context, fleet);
+      const pauses = upstreams.flatMap((upstream) => upstream.pauses);
+      for (const pause of pauses) output.json(pauseJson(pause));
+      if (pauses.length > 0) {
+        output.line();
+        output.table(PAUSE_HEADS, pauseRows(pauses));
+      }
     }
     const omitted = fleet.processes.reduce((sum, process) => sum + process.omitted, 0);
     if (omitted > 0)
