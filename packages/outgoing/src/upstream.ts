@@ -5,6 +5,7 @@ import { Budget } from './budget/budget.js';
 import { RetryBudget } from './budget/retry-budget.js';
 import { accountOf } from './calls/account.js';
 import { type Answered, Caller } from './calls/caller.js';
+import { Circuit } from './calls/circuit.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
 import { routeOf, scopeOfKey } from './calls/scopes.js';
 import { fetchThrough } from './fetch/fetch-through.js';
@@ -87,6 +88,7 @@ export class Upstream {
       name,
       pauses: this.#pauses,
       waits: new PauseWaits(this.#pauses),
+      circuit: new Circuit(this.#pauses),
       ramps: new Ramps(this.#pauses, Object.keys(limits).length > 0),
       budget: this.#budget,
       beliefs: this.#budget && new Beliefs(this.#budget),

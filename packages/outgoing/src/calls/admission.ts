@@ -7,7 +7,8 @@ import type { Pause } from '../pauses/pause.js';
 import type { PauseWaits } from '../pauses/pause-waits.js';
 import type { Pauses } from '../pauses/pauses.js';
 import type { RampPermit, Ramps } from '../pauses/ramps.js';
-import { accountKey, scopeOfKey } from './scopes.js';
+import type { Circuit, CircuitPass } from './circuit.js';
+import { accountKey, scopeOfKey, UPSTREAM } from './scopes.js';
 import type { WaitLimits } from './time.js';
 
 /** A call that wants to be sent. */
@@ -24,6 +25,7 @@ export interface Ticket {
   readonly taken: Taken | undefined;
   readonly snapshot: Snapshot | undefined;
   readonly ramps: readonly RampPermit[];
+  readonly pass: CircuitPass;
 }
 
 /** The parts that let calls pass. */
@@ -32,6 +34,7 @@ export interface AdmissionParts {
   readonly pauses: Pauses;
   readonly waits: PauseWaits;
   readonly ramps: Ramps;
+  readonly circuit: Circuit;
   readonly budget: Budget | undefined;
   readonly beliefs: Beliefs | undefined;
 }
@@ -51,13 +54,18 @@ export class Admission {
 
   /** @throws UpstreamPausedError, RateLimitExceededError, the signal's reason; of the store StoreConfigurationError */
   async admit(call: WaitingCall): Promise<Ticket> {
-    const { pauses, budget, beliefs, ramps } = this.parts;
+    const { pauses, budget, beliefs, ramps, circuit } = this.parts;
     let held: RampPermit[] = [];
     let taken: Taken | undefined;
+    let pass: CircuitPass | undefined;
     const giveBack = async () => {
       const refunded = taken;
       taken = undefined;
       if (refunded !== undefined) await unlessOut(budget!.giveBack(refunded));
+    };
+    const leaveCircuit = () => {
+      if (pass !== undefined) circuit.leave(pass, 'other');
+      pass = undefined;
     };
     const leaveRamps = async () => {
       const permits = held;
@@ -70,22 +78,25 @@ export class Admission {
         let blocking = pauses.remembered(call.keys);
         let next: string | undefined;
         if (blocking === undefined) {
+          pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
           taken ??= await budget?.take(accountKey(call.account), call.cost, call.priority, call);
           // Last: between this look and the call nothing waits.
           const { paused, recovering } = await pauses.look(call.keys);
           blocking = paused;
           next = recovering.find((key) => !held.some((permit) => permit.key === key));
         }
-        if (blocking !== undefined) {
+        if (blocking !== undefined || pass === undefined || !circuit.isValid(pass)) {
+          leaveCircuit();
           await giveBack();
           await leaveRamps();
-          await this.parts.waits.wait(blocking, call, (longer) => this.paused(longer));
+          if (blocking !== undefined)
+            await this.parts.waits.wait(blocking, call, (longer) => this.paused(longer));
           continue;
         }
         if (next === undefined) {
           call.signal?.throwIfAborted();
           const snapshot = taken && beliefs!.took(accountKey(call.account), taken.decision);
-          return { taken, snapshot, ramps: held };
+          return { taken, snapshot, ramps: held, pass };
         }
         // Wider scopes first, so that no two calls wait for each other.
         const order = call.keys.indexOf(next);
@@ -104,6 +115,7 @@ export class Admission {
         if (taken === undefined) await leaveRamps();
       }
     } catch (error) {
+      leaveCircuit();
       await giveBack();
       await leaveRamps();
       throw error;

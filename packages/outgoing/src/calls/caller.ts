@@ -1,8 +1,9 @@
 import { type Cost, isStoreUnavailableError } from '@sluice/core';
 import type { RetryBudget } from '../budget/retry-budget.js';
 import { readAll } from '../parse-rate-limit.js';
-import type { RateLimitReader, ResponseView } from '../reading/reading.js';
+import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
+import type { Outcome } from './circuit.js';
 import { Lessons } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
@@ -51,6 +52,15 @@ export interface CallerOptions extends CallFunctions {
   readonly retry: RetrySettings | undefined;
 }
 
+const NO_CONNECTION = { kind: 'overload', reason: 'no response', status: 0, header: '' } as const;
+
+/** What a response says of the health of its upstream. An overload with a time is a pause for all processes instead. */
+function outcomeOf(status: number, { refusal }: RateLimitReading): Outcome {
+  if (refusal?.kind !== 'overload') return status < 500 ? 'served' : 'other';
+  const { kind, reason, until } = refusal;
+  return until === undefined ? { kind, reason, status, header: '' } : 'other';
+}
+
 /** Sends calls: waits, learns from the responses, and repeats what may be repeated. */
 export class Caller {
   readonly admission: Admission;
@@ -83,7 +93,7 @@ export class Caller {
     const repeatable = { method: request.method, headers: request.headers, isReplayable };
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
-      const sent = await this.#send(ticket, exchange);
+      const sent = await this.#send(ticket, exchange, signal);
       if ('error' in sent) {
         const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
         if (!mayRepeat || !(await this.#repeats(attempt, 'timeout', waiting))) throw sent.error;
@@ -91,9 +101,11 @@ export class Caller {
       }
       const { response } = sent;
       let repeats = false;
+      let outcome: Outcome = 'other';
       try {
         const view = await exchange.view(response, pauses.now);
         const reading = readAll(options.reads, view);
+        outcome = outcomeOf(view.status, reading);
         const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
         const statuses = options.retry?.statuses ?? [];
         repeats =
@@ -106,6 +118,7 @@ export class Caller {
         await this.#end(ticket);
         throw error;
       } finally {
+        options.parts.circuit.leave(ticket.pass, outcome);
         await this.admission.leave(ticket.ramps);
       }
       if (!repeats) return this.#answered(response, ticket);
@@ -117,10 +130,12 @@ export class Caller {
   async #send<Response>(
     ticket: Ticket,
     exchange: Exchange<Response>,
+    signal: AbortSignal | undefined,
   ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
     try {
       return { response: await exchange.send() };
     } catch (error) {
+      this.options.parts.circuit.leave(ticket.pass, signal?.aborted ? 'other' : NO_CONNECTION);
       // The upstream may have counted it: only held permits come back.
       await this.admission.leave(ticket.ramps);
       await this.#end(ticket);

@@ -6,7 +6,7 @@ const IDEMPOTENCY_KEYS = ['idempotency-key', 'x-idempotency-key', 'paypal-reques
 
 /** ms */
 const FIRST_BACKOFF = 1_000;
-const LONGEST_BACKOFF = 20_000;
+export const LONGEST_BACKOFF = 20_000;
 
 /** What decides whether a call may be sent again. */
 export interface Repeatable {

@@ -9,7 +9,8 @@ export interface CallScopes {
   readonly dimensions: readonly string[];
 }
 
-const UPSTREAM = 'upstream';
+/** The key of all calls to the service. */
+export const UPSTREAM = 'upstream';
 /** The key of an account in pauses and budgets; it also names calls without credentials. */
 export const accountKey = (account: string): string => `account:${account}`;
 

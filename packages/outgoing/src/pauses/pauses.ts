@@ -174,6 +174,17 @@ export class Pauses {
     return kept;
   }
 
+  /** Pauses a key in this process alone, unless it is paused for longer. */
+  pauseHere(key: string, until: number, why: PauseReason): void {
+    const { now } = this;
+    const before = this.#known.get(key);
+    if (before !== undefined && before.until >= until) return;
+    const pause: Pause = { ...why, key, since: now, seen: now, until, stored: false };
+    this.#known.set(key, pause);
+    publishPause(this.name, 'paused', pause);
+    this.#notes?.changed(this.#noted);
+  }
+
   /** Both writes are one script call. */
   async #write(key: string, ms: number, probes: boolean): Promise<boolean> {
     const writes = [this.gate.block(key, ms, { keepLonger: true })];
