@@ -447,7 +447,17 @@ test('help, version and completion do not connect to Redis', async () => {
   const nowhere = { REDIS_URL: 'redis://127.0.0.1:1' };
   const help = await sluice(['--help'], nowhere);
   expect(help.code).toBe(0);
-  for (const name of ['block', 'unblock', 'reset', 'override', 'reward', 'penalty', 'push', 'rollback'])
+  for (const name of [
+    'block',
+    'unblock',
+    'resume',
+    'reset',
+    'override',
+    'reward',
+    'penalty',
+    'push',
+    'rollback',
+  ])
     expect(help.stdout).toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));
   for (const name of ['ls', 'inspect', 'explain', 'top', 'stats', 'watch', 'diff', 'rules', 'completion']) {
     expect(help.stdout).not.toMatch(new RegExp(`^ +${name} .*\\[writes\\]`, 'm'));

@@ -79,6 +79,7 @@ test.each([
   [['explain', 'api', 'ann', '--cost', '3'], 0],
   [['top'], 0],
   [['top', '--cost'], 0],
+  [['top', '--paused'], 0],
   [['stats'], 0],
   [['rules'], 0],
   [['tail', '--for', '500ms'], 0],

@@ -77,7 +77,7 @@ describe.each<[string, () => Promise<TestStore>]>([
     return one;
   }
 
-  /** Until the board has the reasons of so many pauses. */
+  /** Until the board has the reasons of `count` pauses. */
   const published = (count: number) =>
     eventually(async () => {
       const all = (await readPauses(stores[0]!)).flatMap(({ upstreams }) => upstreams);

@@ -13,7 +13,7 @@ const ANSWERS = [
   { status: 200, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '600' } },
   { status: 200, headers: {} },
 ] as const;
-/** The event loop turns after so many calls, as in a server. */
+/** Calls after which the event loop turns, as in a server. */
 const TURN = 100;
 
 async function main(): Promise<void> {
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     return Promise.resolve(ANSWERS[sent % ANSWERS.length]!);
   };
   for (let i = 0; i < ACCOUNTS; i += 1) {
-    // Each account has credentials of its own, and asks for a route of its own.
+    // Each account has credentials of its own, and each call a route of its own.
     const headers = { authorization: `Bearer ${i}-${'x'.repeat(100)}` };
     await client.run({ url: `/things/a${i}`, headers }, send);
     most = Math.max(most, store.size);
