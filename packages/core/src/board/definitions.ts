@@ -3,15 +3,10 @@ import { unref } from '../clock.js';
 import { getOrCreate } from '../maps.js';
 import { clearTimeout, setTimeout } from '../native-timers.js';
 import { VERSION } from '../version.js';
-import { type FleetBoard, MOST_BYTES } from './board.js';
+import { type FleetBoard, type FleetKind, MOST_BYTES } from './board.js';
 import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from './definition.js';
 
-/** ms from a change until it is published. */
-const SOON = 1_000;
-/** ms until an unchanged text is published again, and until one expires that is not. */
-const [EVERY, EXPIRY] = [60_000, 180_000];
-/** ms until the next attempt after the store did not take a text: it may be connecting. */
-const AGAIN = 2_000;
+const TIMES = { soon: 1_000, every: 60_000, ttl: 180_000 };
 /** The most limiters that a process publishes. */
 const MOST = 200;
 /** The most bytes that their texts have together. */
@@ -57,22 +52,19 @@ export function announceRules(
   return publisherOf(board, layout)?.addRules(describe) ?? { changed() {}, end() {} };
 }
 
-/** Publishes what a process limits, off the request path, until the board closes. Its timer keeps no process alive. */
 class DefinitionPublisher {
   /** In the order of their first limiters. */
   readonly #known = new Map<string, { readonly describe: () => LimiterDefinition; limiters: number }>();
   readonly #rules = new Set<() => RulesDefinition>();
+  readonly #publisher: Publisher;
   readonly #layout: string;
   readonly #board: FleetBoard;
   #omitted = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #isSoon = false;
-  /** Is there something that was not published? */
-  #isChanged = false;
 
   constructor(board: FleetBoard, layout: string) {
     this.#layout = layout;
     this.#board = board;
+    this.#publisher = new Publisher(board, 'definitions', TIMES, () => this.#text());
   }
 
   add(id: string, describe: () => LimiterDefinition): () => void {
@@ -82,19 +74,19 @@ class DefinitionPublisher {
     use.limiters += 1;
     if (known === undefined) {
       this.#known.set(id, use);
-      this.#changed();
+      this.#publisher.changed();
     }
     return once(() => {
       use.limiters -= 1;
       if (use.limiters > 0) return;
       this.#known.delete(id);
-      this.#changed();
+      this.#publisher.changed();
     });
   }
 
   addRules(describe: () => RulesDefinition): { changed(): void; end(): void } {
     this.#rules.add(describe);
-    const changed = () => this.#changed();
+    const changed = () => this.#publisher.changed();
     changed();
     const end = () => {
       this.#rules.delete(describe);
@@ -103,37 +95,8 @@ class DefinitionPublisher {
     return { changed, end };
   }
 
-  /** Publishes what changed, before it is due. */
-  async publishChanges(): Promise<void> {
-    if (this.#isChanged && !this.#board.closed) await this.#send();
-  }
-
-  #changed(): void {
-    if (!hasBackground || this.#board.closed) return;
-    this.#isChanged = true;
-    if (this.#isSoon) return;
-    this.#isSoon = true;
-    this.#schedule(SOON);
-  }
-
-  #schedule(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = unref(setTimeout(() => void this.#publish(), ms));
-  }
-
-  async #publish(): Promise<void> {
-    this.#isSoon = false;
-    if (this.#board.closed) return;
-    const published = await this.#send();
-    if (!this.#isSoon) this.#schedule(published ? EVERY : AGAIN);
-  }
-
-  async #send(): Promise<boolean> {
-    const text = this.#text();
-    this.#isChanged = false;
-    const published = await this.#board.publish('definitions', text, EXPIRY);
-    if (!published) this.#isChanged = true;
-    return published;
+  publishChanges(): Promise<void> {
+    return this.#publisher.publishChanges();
   }
 
   #omit(): () => void {
@@ -178,3 +141,72 @@ export const publishedHost = (): string =>
   hostname()
     .replace(/[^!-~]/g, '?')
     .slice(0, 255);
+
+/** When texts are published, ms. */
+export interface PublisherTimes {
+  /** From a change until it is published. */
+  readonly soon: number;
+  /** Until an unchanged text is published again. */
+  readonly every: number;
+  /** Until a text expires that is not published again. */
+  readonly ttl: number;
+}
+
+/** ms until the next attempt after the store did not take a text: it may be connecting. */
+const AGAIN = 2_000;
+
+/** Publishes the text of this process on a board, off the request path, until the board closes. Its timer keeps no process alive. */
+export class Publisher {
+  readonly #board: FleetBoard;
+  readonly #kind: FleetKind;
+  readonly #times: PublisherTimes;
+  readonly #text: () => string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isSoon = false;
+  /** Is there something that was not published? */
+  #isChanged = false;
+
+  /** @param text called when it is published; undefined ends publishing until the next `changed` */
+  constructor(board: FleetBoard, kind: FleetKind, times: PublisherTimes, text: () => string | undefined) {
+    this.#board = board;
+    this.#kind = kind;
+    this.#times = times;
+    this.#text = text;
+  }
+
+  /** There is something new to publish. */
+  changed(): void {
+    if (!hasBackground || this.#board.closed) return;
+    this.#isChanged = true;
+    if (this.#isSoon) return;
+    this.#isSoon = true;
+    this.#schedule(this.#times.soon);
+  }
+
+  /** Publishes what changed, before it is due. */
+  async publishChanges(): Promise<void> {
+    const text = this.#isChanged && !this.#board.closed ? this.#text() : undefined;
+    if (text !== undefined) await this.#send(text);
+  }
+
+  #schedule(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = unref(setTimeout(() => void this.#publish(), ms));
+  }
+
+  async #publish(): Promise<void> {
+    this.#isSoon = false;
+    if (this.#board.closed) return;
+    const text = this.#text();
+    if (text === undefined) return;
+    const published = await this.#send(text);
+    if (!this.#isSoon) this.#schedule(published ? this.#times.every : AGAIN);
+  }
+
+  async #send(text: string): Promise<boolean> {
+    this.#isChanged = false;
+    const published = await this.#board.publish(this.#kind, text, this.#times.ttl);
+    if (!published) this.#isChanged = true;
+    return published;
+  }
+}
