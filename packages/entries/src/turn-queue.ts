@@ -5,7 +5,7 @@ import { Gathered } from './gathered.js';
 /** Calls that are decided together at most: others want the table too. */
 const MOST = 500;
 
-/** Gathers calls by turns of the event loop. One trip is under way at a time, and later calls gather meanwhile. */
+/** Gathers the calls of each tick of the event loop. One trip is under way at a time, and later calls gather meanwhile. */
 export class TurnQueue {
   /** Resolves when no call is left; undefined if there is none. */
   working: Promise<void> | undefined;
