@@ -1,8 +1,8 @@
 import type { Decision } from '@sluice/core';
 import { RecentMap } from '@sluice/core/internal';
 import type { ObservedLimit } from '../reading/reading.js';
-import type { Budget } from './budget.js';
-import { StatedLimits } from './stated-limits.js';
+import { type Budget, LONGEST } from './budget.js';
+import type { StatedLimits } from './stated-limits.js';
 
 /** Budgets of accounts that this process remembers. */
 const MOST = 10_000;
@@ -24,11 +24,10 @@ export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
 export class Beliefs {
   readonly #tallies = new RecentMap<string, Tally>(MOST, () => false);
 
-  readonly #limits: StatedLimits;
-
-  constructor(readonly budget: Budget) {
-    this.#limits = new StatedLimits(budget);
-  }
+  constructor(
+    readonly budget: Budget,
+    readonly stated: StatedLimits,
+  ) {}
 
   #tally(name: string, account: string): Tally {
     const key = `${name} ${account}`;
@@ -59,24 +58,29 @@ export class Beliefs {
   async observe(
     account: string,
     { policies }: Decision,
-    before: Snapshot,
+    snapshot: Snapshot,
     observed: readonly ObservedLimit[],
   ): Promise<void> {
     for (const { dimension, limit, remaining, rounding = 0, window } of observed) {
       const ours = policies.find(({ name }) => name === dimension);
-      const then = before.get(dimension);
+      const then = snapshot.get(dimension);
       if (ours === undefined || then === undefined) continue;
       // What passes in a longer window also bounds ours; a shorter one, such as a burst, does not.
-      const isBound = limit !== undefined && (window === undefined || window >= ours.window);
-      const smaller = isBound ? await this.#limits.observe(account, ours, limit) : 0;
+      const isBound = limit !== undefined && (window === undefined || window + LONGEST >= ours.window);
+      const smaller = isBound ? await this.stated.observe(account, ours, limit) : 0;
       if (remaining === undefined) continue;
       if (window !== undefined && window > ours.window) continue; // another, longer budget
       const tally = this.#tally(dimension, account);
       const later = tally.taken - then.taken + (tally.lowered - then.lowered);
-      const missing = Math.floor(ours.remaining - smaller - remaining - rounding - later);
+      const before = Math.floor(ours.remaining - smaller - remaining - rounding - later);
+      if (before <= 0) continue;
+      // Calls of other processes may have arrived earlier than this one that took their permits later: they count now.
+      const limiter = this.budget.limiters[dimension]!;
+      const now = await limiter.peek(account, { cost: 0 });
+      const missing = Math.min(before, Math.floor(now.remaining - remaining - rounding));
       if (missing <= 0) continue;
       tally.lowered += missing;
-      await this.budget.limiters[dimension]!.penalty(account, missing);
+      await limiter.penalty(account, missing);
     }
   }
 }

@@ -23,7 +23,32 @@ const BOOKED_BY_PRIORITY = 4;
 /** ms between attempts while too many calls of other processes wait. */
 const QUEUE_FULL = 100;
 
+const waitedOf = ({ decision }: Taken): number => decision.waited;
+
 const TOO_LATE = new Error('The deadline of the call passed before its turn');
+
+/**
+ * Part of a window by which our windows are longer, and at most so many ms: not all calls take equally long to arrive. So a call that arrives
+ * late, and one of the next window that does not, are no more in one window of the upstream than its limit.
+ */
+const LONGER = 0.01;
+export const LONGEST = 20;
+/** Part of a window by which a waiting call leaves later than its permits are back, and after the call before: bursts arrive unevenly. */
+const MARGIN = 0.005;
+
+type Windowed = Policy & { readonly window: number };
+
+const isSliding = (policy: Policy): policy is Windowed =>
+  policy.algorithm === 'slidingLog' || policy.algorithm === 'slidingWindow';
+
+/** The policy by which calls of these limits leave, so that the upstream finds that they keep them. */
+const onDeparture = (policy: Policy): Policy => {
+  if (!isSliding(policy)) return policy;
+  return { ...policy, window: policy.window + Math.min(LONGEST, LONGER * policy.window) } as Windowed;
+};
+
+const marginOf = (policy: Policy): number | undefined =>
+  isSliding(policy) ? Math.min(LONGEST, MARGIN * policy.window) : undefined;
 
 /** What a `Budget` needs. */
 export interface BudgetOptions {
@@ -45,18 +70,19 @@ export interface Taken {
 /** What an account may use, by the limits that are known in advance: all of them or none, for all processes. */
 export class Budget {
   readonly limiters: Readonly<Record<string, RateLimiter>>;
-  /** As the options have them. */
-  readonly policies: Readonly<Record<string, Policy>>;
   readonly #all: CombinedLimiter;
   readonly #names: readonly string[];
   readonly #queues: CallQueues;
+  /** By their names. */
+  readonly policies: Readonly<Record<string, Policy>>;
   readonly #store: Store;
   /** Are permits held until the response is over? */
   readonly holds: boolean;
 
   constructor(options: BudgetOptions) {
     const { name, store, keyPrefix, deadline, limits, concurrency: atOnce } = options;
-    const policies: Record<string, Policy> = { ...limits };
+    const policies: Record<string, Policy> = {};
+    for (const [one, policy] of Object.entries(limits)) policies[one] = onDeparture(policy);
     if (atOnce !== undefined) policies[CONCURRENCY] = concurrency({ limit: atOnce });
     this.policies = policies;
     this.#names = Object.keys(policies);
@@ -64,7 +90,8 @@ export class Budget {
     this.holds = this.#names.some((one) => policies[one]!.algorithm === 'concurrency');
     this.limiters = Object.fromEntries(
       this.#names.map((one) => {
-        const own = { name: `${name}:${one}`, policy: policies[one]! };
+        const policy = policies[one]!;
+        const own = { name: `${name}:${one}`, policy, margin: marginOf(policy) };
         return [one, new RateLimiter({ ...own, store, hashTag: name, keyPrefix, deadline })];
       }),
     );
@@ -100,7 +127,13 @@ export class Budget {
       }
     };
     try {
-      return await this.#queues.run(account, priority, { ...limits, now, tooLate: () => TOO_LATE }, book);
+      return await this.#queues.run(
+        account,
+        priority,
+        { ...limits, now, tooLate: () => TOO_LATE },
+        book,
+        waitedOf,
+      );
     } catch (error) {
       if (error !== TOO_LATE) throw error;
       throw new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true });

@@ -2,6 +2,7 @@ import type { Cost } from '@sluice/core';
 import { isStoreUnavailableError } from '@sluice/core';
 import type { Beliefs, Snapshot } from '../budget/beliefs.js';
 import type { Budget, Taken } from '../budget/budget.js';
+import type { OthersUse } from '../budget/others-use.js';
 import { UpstreamPausedError } from '../errors.js';
 import type { Pause } from '../pauses/pause.js';
 import type { PauseWaits } from '../pauses/pause-waits.js';
@@ -37,6 +38,7 @@ export interface AdmissionParts {
   readonly circuit: Circuit;
   readonly budget: Budget | undefined;
   readonly beliefs: Beliefs | undefined;
+  readonly othersUse: OthersUse | undefined;
 }
 
 /** While a store is out, permits that it holds come back when their leases end. */

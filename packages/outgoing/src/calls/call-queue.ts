@@ -1,53 +1,75 @@
 import { onAbort } from '@sluice/core/internal';
 import type { WaitLimits } from './time.js';
 
+/** How long a call may wait in a queue. */
+export interface QueueLimits extends WaitLimits {
+  readonly now: () => number;
+  readonly tooLate: () => Error;
+}
+
 interface Waiting {
   readonly priority: number;
   readonly start: () => void;
 }
 
+/** Calls that go on at once at first. */
+const FIRST = 4;
+/** ms; longer waits in the store take places away: what is learned meanwhile concerns only calls that have none. */
+const LONG = 500;
+/** ms; shorter waits give more places, so that the way to the store limits no rate. */
+const SHORT = 100;
+
 /**
- * Lets some calls of a process go on at once; others wait here, those of the highest priority first. The places of a queue in the store are few, and
- * there nothing can be overtaken.
+ * Lets some calls of a process go on at once; others wait here, those of the highest priority first. In the store nothing can be overtaken, and
+ * a booking keeps its moment, so calls that wait long there have few places.
  */
 export class CallQueue {
   #running = 0;
+  #places: number;
   /** By descending priority, equal ones in the order of their arrival. */
   readonly #waiting: Waiting[] = [];
 
-  constructor(readonly most: number) {}
+  /** @param most places at any time */
+  constructor(readonly most: number) {
+    this.#places = Math.min(FIRST, most);
+  }
 
   get isEmpty(): boolean {
     return this.#running === 0 && this.#waiting.length === 0;
   }
 
-  /** @throws the signal's reason; `tooLate()` if the call's turn does not come before its deadline */
+  /**
+   * @param waitedOf how long the work has waited in the store, ms
+   * @throws the signal's reason; `tooLate()` if the call's turn does not come before its deadline
+   */
   async run<T>(
     priority: number,
-    limits: WaitLimits & { readonly now: () => number; readonly tooLate: () => Error },
+    limits: QueueLimits,
     work: () => Promise<T>,
+    waitedOf: (done: T) => number,
   ): Promise<T> {
     limits.signal?.throwIfAborted();
-    if (this.#running < this.most) this.#running += 1;
+    if (this.#running < this.#places) this.#running += 1;
     else await this.#wait(priority, limits);
     try {
-      return await work();
+      const done = await work();
+      this.#fit(waitedOf(done));
+      return done;
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next.start();
+      this.#running -= 1;
+      while (this.#running < this.#places && this.#waiting.length > 0) {
+        this.#running += 1;
+        this.#waiting.shift()!.start();
+      }
     }
   }
 
-  #wait(
-    priority: number,
-    {
-      deadline,
-      signal,
-      now,
-      tooLate,
-    }: WaitLimits & { readonly now: () => number; readonly tooLate: () => Error },
-  ): Promise<void> {
+  #fit(waited: number): void {
+    if (waited > LONG) this.#places = Math.max(Math.min(FIRST, this.most), this.#places - 1);
+    else if (waited < SHORT) this.#places = Math.min(this.most, this.#places + 1);
+  }
+
+  #wait(priority: number, { deadline, signal, now, tooLate }: QueueLimits): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (why: () => unknown) => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
@@ -86,11 +108,18 @@ export class CallQueues {
 
   constructor(readonly most: number) {}
 
-  async run<T>(key: string, ...rest: Parameters<CallQueue['run']>): Promise<T> {
+  /** As `CallQueue.run`. */
+  async run<T>(
+    key: string,
+    priority: number,
+    limits: QueueLimits,
+    work: () => Promise<T>,
+    waitedOf: (done: T) => number,
+  ): Promise<T> {
     const queue = this.#queues.get(key) ?? new CallQueue(this.most);
     this.#queues.set(key, queue);
     try {
-      return (await queue.run(...rest)) as T;
+      return await queue.run(priority, limits, work, waitedOf);
     } finally {
       if (queue.isEmpty && this.#queues.get(key) === queue) this.#queues.delete(key);
     }

@@ -28,16 +28,23 @@ export class Lessons {
     view: ResponseView,
     { refusal, observed }: RateLimitReading,
   ): Promise<Pause | undefined> {
-    if (refusal !== undefined) return this.#refused(scopes, refusal, view);
+    const { beliefs, othersUse } = this.parts;
+    const account = accountKey(scopes.account);
+    if (refusal !== undefined) {
+      const pause = await this.#refused(scopes, refusal, view);
+      if (ticket.taken !== undefined)
+        await unlessOut(othersUse!.refused(account, ticket.taken.decision, refusal, observed));
+      return pause;
+    }
     if (view.status >= 500) return undefined;
     if (this.#inARow.size > 0) for (const key of keys) this.#inARow.delete(key);
     for (const permit of ticket.ramps) await unlessOut(this.parts.ramps.succeeded(permit));
-    if (observed.length === 0) return undefined;
-    const { beliefs } = this.parts;
-    if (ticket.taken !== undefined && beliefs !== undefined) {
+    if (ticket.taken !== undefined) {
       const { decision } = ticket.taken;
-      await unlessOut(beliefs.observe(accountKey(scopes.account), decision, ticket.snapshot!, observed));
+      await unlessOut(othersUse!.served(account, decision, observed));
+      await unlessOut(beliefs!.observe(account, decision, ticket.snapshot!, observed));
     }
+    if (observed.length === 0) return undefined;
     await this.#exhausted(scopes, observed, view);
     return undefined;
   }

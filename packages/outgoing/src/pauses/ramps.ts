@@ -38,7 +38,7 @@ export class Ramps {
       const { recovering } = await this.pauses.look([key]);
       return recovering.length === 0 ? undefined : this.#acquire(key, limits, tooLate);
     };
-    return this.#queues.run(key, 0, { ...limits, now: () => this.pauses.now, tooLate }, enter);
+    return this.#queues.run(key, 0, { ...limits, now: () => this.pauses.now, tooLate }, enter, () => 0);
   }
 
   /** The same without waiting. Undefined: too many calls run, or the scope is paused again. */
