@@ -50,83 +50,124 @@ export async function unlessOut(work: Promise<void>): Promise<void> {
   }
 }
 
+/** What a waiting call holds so far. */
+class Holdings {
+  readonly ramps: RampPermit[] = [];
+  taken: Taken | undefined;
+  pass: CircuitPass | undefined;
+
+  constructor(
+    readonly parts: AdmissionParts,
+    readonly call: WaitingCall,
+  ) {}
+
+  get account(): string {
+    return accountKey(this.call.account);
+  }
+
+  async giveBackPermits(): Promise<void> {
+    const { taken } = this;
+    this.taken = undefined;
+    if (taken !== undefined) await unlessOut(this.parts.budget!.giveBack(taken));
+  }
+
+  async leaveRamps(): Promise<void> {
+    await leave(this.parts, this.ramps.splice(0));
+  }
+
+  async giveBackAll(): Promise<void> {
+    if (this.pass !== undefined) this.parts.circuit.leave(this.pass, 'other');
+    this.pass = undefined;
+    await this.giveBackPermits();
+    await this.leaveRamps();
+  }
+
+  isOnRamp(key: string): boolean {
+    return this.ramps.some((permit) => permit.key === key);
+  }
+
+  /** Gives up ramps of narrower scopes than a key: calls that take them in one order never wait for each other. */
+  async leaveNarrowerThan(key: string): Promise<void> {
+    const { keys } = this.call;
+    const order = keys.indexOf(key);
+    if (this.ramps.some((permit) => keys.indexOf(permit.key) > order)) await this.leaveRamps();
+  }
+
+  ticket(): Ticket {
+    const { parts, taken, ramps, pass } = this;
+    const snapshot = taken && parts.beliefs!.took(this.account, taken.decision);
+    return { taken, snapshot, ramps, pass: pass! };
+  }
+}
+
+async function leave({ ramps }: AdmissionParts, permits: readonly RampPermit[]): Promise<void> {
+  for (const permit of permits) await unlessOut(ramps.leave(permit));
+}
+
 /** Holds a call until nothing that concerns it is paused, and its permits are there. */
 export class Admission {
   constructor(readonly parts: AdmissionParts) {}
 
   /** @throws UpstreamPausedError, RateLimitExceededError, the signal's reason; of the store StoreConfigurationError */
   async admit(call: WaitingCall): Promise<Ticket> {
-    const { pauses, budget, beliefs, ramps, circuit } = this.parts;
-    let held: RampPermit[] = [];
-    let taken: Taken | undefined;
-    let pass: CircuitPass | undefined;
-    const giveBack = async () => {
-      const refunded = taken;
-      taken = undefined;
-      if (refunded !== undefined) await unlessOut(budget!.giveBack(refunded));
-    };
-    const leaveCircuit = () => {
-      if (pass !== undefined) circuit.leave(pass, 'other');
-      pass = undefined;
-    };
-    const leaveRamps = async () => {
-      const permits = held;
-      held = [];
-      await this.leave(permits);
-    };
+    const holdings = new Holdings(this.parts, call);
     try {
-      for (;;) {
-        call.signal?.throwIfAborted();
-        let blocking = pauses.remembered(call.keys);
-        let next: string | undefined;
-        if (blocking === undefined) {
-          pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
-          taken ??= await budget?.take(accountKey(call.account), call.cost, call.priority, call);
-          // Last: between this look and the call nothing waits.
-          const { paused, recovering } = await pauses.look(call.keys);
-          blocking = paused;
-          next = recovering.find((key) => !held.some((permit) => permit.key === key));
-        }
-        if (blocking !== undefined || pass === undefined || !circuit.isValid(pass)) {
-          leaveCircuit();
-          await giveBack();
-          await leaveRamps();
-          if (blocking !== undefined)
-            await this.parts.waits.wait(blocking, call, (longer) => this.paused(longer));
-          continue;
-        }
-        if (next === undefined) {
-          call.signal?.throwIfAborted();
-          const snapshot = taken && beliefs!.took(accountKey(call.account), taken.decision);
-          return { taken, snapshot, ramps: held, pass };
-        }
-        // Wider scopes first, so that no two calls wait for each other.
-        const order = call.keys.indexOf(next);
-        if (held.some(({ key }) => call.keys.indexOf(key) > order)) await leaveRamps();
-        // A call whose permits are due goes before those that wait: the others' are not.
-        let permit = await ramps.tryEnter(next);
-        if (permit === undefined) {
-          await giveBack();
-          permit = await ramps.enter(next, call, () => this.#recovering(next, call));
-        }
-        if (permit === undefined) continue;
-        held.push(permit);
-        if (budget === undefined || taken !== undefined) continue;
-        // A ramp is not held while a call waits for permits.
-        taken = await budget.takeNow(accountKey(call.account), call.cost);
-        if (taken === undefined) await leaveRamps();
-      }
+      while (!(await this.#advance(call, holdings))) call.signal?.throwIfAborted();
+      return holdings.ticket();
     } catch (error) {
-      leaveCircuit();
-      await giveBack();
-      await leaveRamps();
+      await holdings.giveBackAll();
       throw error;
     }
   }
 
+  /** One step of a call. @returns whether it may be sent now */
+  async #advance(call: WaitingCall, holdings: Holdings): Promise<boolean> {
+    const { pauses, budget, waits, circuit } = this.parts;
+    call.signal?.throwIfAborted();
+    let paused = pauses.remembered(call.keys);
+    let recovering: string | undefined;
+    if (paused === undefined) {
+      holdings.pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
+      if (budget !== undefined && holdings.taken === undefined)
+        holdings.taken = await budget.take(holdings.account, call.cost, call.priority, call);
+      // Last: between this look and the call nothing waits.
+      const state = await pauses.look(call.keys);
+      paused = state.paused;
+      recovering = state.recovering.find((key) => !holdings.isOnRamp(key));
+    }
+    if (paused !== undefined || holdings.pass === undefined || !circuit.isValid(holdings.pass)) {
+      await holdings.giveBackAll();
+      if (paused !== undefined) await waits.wait(paused, call, (longer) => this.paused(longer));
+      return false;
+    }
+    if (recovering === undefined) {
+      call.signal?.throwIfAborted();
+      return true;
+    }
+    await this.#enterRamp(recovering, call, holdings);
+    return false;
+  }
+
+  async #enterRamp(key: string, call: WaitingCall, holdings: Holdings): Promise<void> {
+    const { ramps, budget } = this.parts;
+    await holdings.leaveNarrowerThan(key);
+    // A call whose permits are due goes before those that wait: the others' are not.
+    let permit = await ramps.tryEnter(key);
+    if (permit === undefined) {
+      await holdings.giveBackPermits();
+      permit = await ramps.enter(key, call, () => this.#recovering(key, call));
+    }
+    if (permit === undefined) return;
+    holdings.ramps.push(permit);
+    if (budget === undefined || holdings.taken !== undefined) return;
+    // A ramp is not held while a call waits for permits.
+    holdings.taken = await budget.takeNow(holdings.account, call.cost);
+    if (holdings.taken === undefined) await holdings.leaveRamps();
+  }
+
   /** Gives permits of ramps back. */
-  async leave(permits: readonly RampPermit[]): Promise<void> {
-    for (const permit of permits) await unlessOut(this.parts.ramps.leave(permit));
+  leave(permits: readonly RampPermit[]): Promise<void> {
+    return leave(this.parts, permits);
   }
 
   /** The error of a call that cannot wait for the end of a pause. */
