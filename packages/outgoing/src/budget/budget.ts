@@ -41,14 +41,19 @@ type Windowed = Policy & { readonly window: number };
 const isSliding = (policy: Policy): policy is Windowed =>
   policy.algorithm === 'slidingLog' || policy.algorithm === 'slidingWindow';
 
+/** A part of a window, at most `LONGEST`; ms in whole µs. */
+const partOf = ({ window }: Windowed, part: number): number =>
+  Math.min(LONGEST, Math.floor(window * 1000 * part) / 1000);
+
 /** The policy by which calls of these limits leave, so that the upstream finds that they keep them. */
 const onDeparture = (policy: Policy): Policy => {
   if (!isSliding(policy)) return policy;
-  return { ...policy, window: policy.window + Math.min(LONGEST, LONGER * policy.window) } as Windowed;
+  const window = Math.round((policy.window + partOf(policy, LONGER)) * 1000) / 1000;
+  return { ...policy, window } as Windowed;
 };
 
 const marginOf = (policy: Policy): number | undefined =>
-  isSliding(policy) ? Math.min(LONGEST, MARGIN * policy.window) : undefined;
+  isSliding(policy) ? partOf(policy, MARGIN) : undefined;
 
 /** What a `Budget` needs. */
 export interface BudgetOptions {

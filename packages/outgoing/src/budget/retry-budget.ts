@@ -46,6 +46,11 @@ export class RetryBudget {
     return allowed;
   }
 
+  /** Have retries used tokens that successes give back? */
+  get isUsed(): boolean {
+    return this.#used > 0;
+  }
+
   /** A call has succeeded. Costs nothing while there were no retries. */
   async succeeded(): Promise<void> {
     if (this.#used === 0) return;

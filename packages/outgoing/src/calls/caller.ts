@@ -103,7 +103,8 @@ export class Caller {
       let repeats = false;
       let outcome: Outcome = 'other';
       try {
-        const view = await exchange.view(response, pauses.now);
+        const viewed = exchange.view(response, pauses.now);
+        const view = viewed instanceof Promise ? await viewed : viewed;
         const reading = readAll(options.reads, view);
         outcome = outcomeOf(view.status, reading);
         const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
@@ -113,13 +114,13 @@ export class Caller {
           (pause === undefined || pause.until <= waiting.deadline) &&
           (await this.#repeats(attempt, 'retry', waiting, pause === undefined));
         const isSuccess = reading.refusal === undefined && view.status < 500;
-        if (isSuccess) await options.retry?.budget.succeeded();
+        if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
       } catch (error) {
         await this.#end(ticket);
         throw error;
       } finally {
         options.parts.circuit.leave(ticket.pass, outcome);
-        await this.admission.leave(ticket.ramps);
+        if (ticket.ramps.length > 0) await this.admission.leave(ticket.ramps);
       }
       if (!repeats) return this.#answered(response, ticket);
       await this.#end(ticket);

@@ -8,14 +8,14 @@ export function isReplayable(body: unknown): boolean {
   return body instanceof URLSearchParams || body instanceof Blob || body instanceof FormData;
 }
 
-/**
- * The text of a response that may say why, up to `most` bytes; '' for any other. The response stays whole.
- * @param readsSuccess whether a success may be a refusal, too
- */
-export async function reasonOf(response: Response, readsSuccess: boolean, most: number): Promise<string> {
-  const { status, body, headers } = response;
-  const mayTell = REFUSED.includes(status) || (readsSuccess && status === 200);
-  if (!mayTell || body === null || Number(headers.get('content-length') ?? 0) > most) return '';
+/** May the body of a response say why the call was refused? @param readsSuccess whether a success may be a refusal, too */
+export const mayTell = ({ status }: Response, readsSuccess: boolean): boolean =>
+  REFUSED.includes(status) || (readsSuccess && status === 200);
+
+/** The text of a response that may say why, up to `most` bytes; '' for any other. The response stays whole. */
+export async function reasonOf(response: Response, most: number): Promise<string> {
+  const { body, headers } = response;
+  if (body === null || Number(headers.get('content-length') ?? 0) > most) return '';
   const type = headers.get('content-type');
   if (type !== null && !/\bjson\b|^text\//.test(type)) return '';
   const reader = response.clone().body!.getReader();

@@ -4,7 +4,7 @@ import type { Answered, Caller, Exchange } from '../calls/caller.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
-import { isReplayable, onBodyEnd, reasonOf } from './body.js';
+import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
 import { MOST_REDIRECTS, redirected } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
@@ -50,12 +50,20 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
   };
 }
 
+/** Undefined: the address is none. Parses it once. */
+function urlOf(address: string | URL, origin: string): URL | undefined {
+  try {
+    return new URL(address, origin);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws TypeError for an address outside of the origin */
 function resolved({ name, origin }: FetchOptions, address: string | URL): URL {
-  const text = String(address);
-  const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined;
-  if (url !== undefined && url.origin === origin) return url;
-  const where = url === undefined ? describe(text) : url.origin;
+  const url = urlOf(address, origin);
+  if (url?.origin === origin) return url;
+  const where = url === undefined ? describe(String(address)) : url.origin;
   throw new TypeError(`upstream '${name}' calls ${origin} only, not ${where}: use fetch for another service`);
 }
 
@@ -72,8 +80,10 @@ async function sent(
   const signal = init.signal ?? given?.signal ?? undefined;
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
-    view: async (response, receivedAt) =>
-      viewOf(response, receivedAt, await reasonOf(response, readsSuccess, MOST_BODY)),
+    view: (response, receivedAt) =>
+      mayTell(response, readsSuccess)
+        ? reasonOf(response, MOST_BODY).then((text) => viewOf(response, receivedAt, text))
+        : viewOf(response, receivedAt),
     discard: (response) => response.body?.cancel(),
   };
   const answered = await caller.call(request, isReplayable(body), signal, exchange);

@@ -31,15 +31,19 @@ export function viewOf(response: AnyResponse, receivedAt: number, body = ''): Re
     const trimmed = typeof text === 'number' ? String(text) : typeof text === 'string' ? text.trim() : '';
     return trimmed === '' || trimmed.length > MOST_HEADER ? undefined : trimmed;
   };
-  const date = header('date');
-  const skew = (date === undefined ? receivedAt : (dateOf(date) ?? receivedAt)) - receivedAt;
-  const offset = Math.abs(skew) <= MOST_SKEW ? skew : 0;
+  // Few responses state a moment.
+  const offsetNow = (): number => {
+    const date = header('date');
+    const skew = (date === undefined ? receivedAt : (dateOf(date) ?? receivedAt)) - receivedAt;
+    return Math.abs(skew) <= MOST_SKEW ? skew : 0;
+  };
   return {
     status: response.status ?? response.statusCode ?? 0,
     body,
     receivedAt,
     header,
-    moment: (upstream) => Math.min(receivedAt + FURTHEST, Math.max(receivedAt, Math.ceil(upstream - offset))),
+    moment: (upstream) =>
+      Math.min(receivedAt + FURTHEST, Math.max(receivedAt, Math.ceil(upstream - offsetNow()))),
   };
 }
 

@@ -26,8 +26,8 @@ export function namedLimits(
     // A list of limits begins with the one in force: `100, 100;window=60`.
     const limit = numberOf(response.header(limitName)?.split(/[,;]/, 1)[0]?.trim());
     const remaining = wholeOf(response.header(remainingName));
-    const resetAt = resetOf(response.header(resetName), response);
     if (limit === undefined && remaining === undefined) return [];
+    const resetAt = resetOf(response.header(resetName), response);
     const rounds = rounding[dimension];
     return {
       dimension,
