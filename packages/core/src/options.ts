@@ -33,7 +33,7 @@ export function checkOptions(
   accepted: readonly string[],
   remedies: Readonly<Record<string, string>> = {},
 ): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (!isRecord(options)) {
     // Rivals take the cost as a number.
     const meant =
       typeof options === 'number' && accepted.includes('cost') ? `; did you mean { cost: ${options} }?` : '';
@@ -51,6 +51,10 @@ export function checkOptions(
     );
   }
 }
+
+/** Is it an object of values by name, and no array? */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Shorter words begin too many others. */
 const STEM = 4;

@@ -1,6 +1,8 @@
 // Reads JSON that other programs may have written, such as texts in a shared Redis. A form declares what each field must be. What it
 // refuses is an Error whose message completes a sentence about the text: `its host cannot be read`.
 
+import { isRecord } from '@sluice/core/internal';
+
 /** Checks a value and returns it. @param what names it in the error */
 export type Reader<T> = (given: unknown, what: string) => T;
 
@@ -44,8 +46,8 @@ function checkForm(form: unknown, known: number): void {
 }
 
 function objectOf(given: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw unreadable(what);
-  return given as Readonly<Record<string, unknown>>;
+  if (!isRecord(given)) throw unreadable(what);
+  return given;
 }
 
 /** An object with these fields, in their order. Others are left out. An error names the field. */

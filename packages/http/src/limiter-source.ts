@@ -10,6 +10,7 @@ import {
   type CallCost,
   checkOptions,
   describe,
+  isRecord,
   keyText,
   LIMITER_BASE_OPTIONS,
   LimiterPool,
@@ -96,8 +97,7 @@ function combined<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
   limits: Readonly<Record<string, OneOfLimits<Args>>>,
 ): LimiterSource<Args> {
-  const named = typeof limits === 'object' && limits !== null && !Array.isArray(limits);
-  if (!named || Object.keys(limits).length === 0) {
+  if (!isRecord(limits) || Object.keys(limits).length === 0) {
     throw new TypeError(
       `${where}: limits must be an object of limits by name, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
         `not ${describe(limits)}`,

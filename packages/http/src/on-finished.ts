@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
+import { getOrCreate } from '@sluice/core/internal';
 import { finished } from '#platform';
 
 export type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -12,12 +13,7 @@ const sockets = new WeakMap<Socket, Set<() => void>>();
 
 /** Calls `listener` once when Node's response ends, complete or aborted; at once if it has ended already. */
 export function onFinished(raw: NodeResponse, listener: Listener): void {
-  let listeners = responses.get(raw);
-  if (listeners === undefined) {
-    listeners = new Listeners(raw);
-    responses.set(raw, listeners);
-  }
-  listeners.add(listener);
+  getOrCreate(responses, raw, () => new Listeners(raw)).add(listener);
 }
 
 class Listeners {
@@ -60,15 +56,13 @@ const isComplete = (raw: NodeResponse): boolean => raw.writableEnded && raw.writ
 /** @returns a function that removes the listener */
 function onClose(socket: Socket, listener: () => void): () => void {
   if (socket.destroyed) process.nextTick(listener);
-  let listeners = sockets.get(socket);
-  if (listeners === undefined) {
+  const listeners = getOrCreate(sockets, socket, () => {
     const all = new Set<() => void>();
-    listeners = all;
-    sockets.set(socket, all);
     socket.once('close', () => {
       for (const each of all) each();
     });
-  }
+    return all;
+  });
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -64,8 +64,6 @@ export function keptAt(now: number, entry: Entry | undefined): StoredKey {
 // First bytes, as in entry.lua.
 const [MOMENT, ENVELOPE, OVERRIDDEN, SHARED] = [67, 69, 79, 83];
 
-type SevenNumbers = [number, number, number, number, number, number, number];
-
 /** Sizes of the fixed part, bytes. */
 const [ENVELOPE_SIZE, OVERRIDDEN_SIZE, SHARED_SIZE] = [57, 65, 9];
 
@@ -96,18 +94,18 @@ function opened(raw: Buffer, rateVersion: number | undefined): Entry {
   const isOverridden = raw[0] === OVERRIDDEN;
   const size = isOverridden ? OVERRIDDEN_SIZE : ENVELOPE_SIZE;
   if ((raw[0] !== ENVELOPE && !isOverridden) || raw.length < size) throw foreign();
-  const [stateSize, endSize, queueSize, hasGaps, seen, blockedUntil, overrideUntil] = numbersOf(
-    raw.subarray(1, ENVELOPE_SIZE),
-  ) as unknown as SevenNumbers;
+  const fixed = numbersOf(raw.subarray(1, ENVELOPE_SIZE));
+  const [stateSize = 0, endSize = 0, queueSize = 0, hasGaps, seen = 0, blockedUntil = 0, overrideUntil = 0] =
+    fixed;
   const policySize = isOverridden ? raw.readDoubleBE(ENVELOPE_SIZE) : 0;
   const sizes = [stateSize, endSize, queueSize, policySize];
   const total = sizes.reduce((sum, one) => sum + one, size);
   if (sizes.some((one) => !(one >= 0 && one % 8 === 0)) || total > raw.length) throw foreign();
   let from = size;
-  const [state, queueEndState, queue, policyState] = sizes.map((length) => {
+  const [state = [], queueEndState = [], queue = [], policyState = []] = sizes.map((length) => {
     from += length;
     return numbersOf(raw.subarray(from - length, from));
-  }) as unknown as [State, State, readonly number[], State];
+  });
   const override: Parameters = isOverridden ? numbersOf(raw.subarray(from)) : [];
   return {
     state: unlessEmpty(state),

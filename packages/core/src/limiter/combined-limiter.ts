@@ -3,7 +3,7 @@ import type { Limit } from '../call/limit.js';
 import type { Operation } from '../call/operation.js';
 import { PendingCall } from '../call/pending-call.js';
 import type { LimiterKey } from '../keys/key-part.js';
-import { checkName, checkOptions, describe } from '../options.js';
+import { checkName, checkOptions, describe, isRecord } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
 import { announceCombined } from './announced.js';
@@ -67,8 +67,7 @@ interface Member {
 
 /** @throws TypeError if they cannot be decided together */
 function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Member[] {
-  const named = typeof limiters === 'object' && limiters !== null && !Array.isArray(limiters);
-  if (!named || Object.keys(limiters).length === 0) {
+  if (!isRecord(limiters) || Object.keys(limiters).length === 0) {
     throw new TypeError(
       `CombinedLimiter takes limiters by name: { perUser, everybody }, not ${describe(limiters)}`,
     );

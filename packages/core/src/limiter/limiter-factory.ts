@@ -5,7 +5,7 @@ import type { CallCost, LimiterDefinition } from '../board/definition.js';
 import type { Decider } from '../call/call.js';
 import { LimiterClosedError } from '../errors.js';
 import { RecentMap } from '../maps.js';
-import { checkInteger, checkOptions, describe } from '../options.js';
+import { checkInteger, checkOptions, describe, isRecord } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { announcePool, type PoolKind } from './announced.js';
@@ -30,7 +30,7 @@ const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
 /** Thresholds by the names of policies are checked when these are known. */
 const forAnyPolicy = (notify: NotifyOptions | undefined): NotifyOptions | undefined =>
-  typeof notify === 'object' && notify !== null && !Array.isArray(notify) ? undefined : notify;
+  isRecord(notify) ? undefined : notify;
 
 /** The numbers of a pool for each plan, the default one first: for other processes. */
 type PoolPlans = ReadonlyMap<

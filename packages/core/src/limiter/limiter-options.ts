@@ -1,7 +1,7 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
 import { type Duration, toMicros } from '../duration.js';
-import { checkName, checkOptions, describe } from '../options.js';
+import { checkName, checkOptions, describe, isRecord } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 import { Limits } from './limits.js';
@@ -178,8 +178,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
 }
 
 function checkPolicies(given: unknown): void {
-  const names =
-    typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
+  const names = isRecord(given) ? Object.keys(given) : [];
   if (names.length === 0 || names.length > 20) {
     throw new TypeError(
       `RateLimiter: policies must be an object of 1 to 20 policies by their names, such as { perMinute: fixedWindow({ … }) }, not ${describe(given)}`,

@@ -1,5 +1,5 @@
 import type { NotifyOptions, Threshold } from '@sluice/core';
-import { describe, type Thresholds } from '@sluice/core/internal';
+import { describe, isRecord, type Thresholds } from '@sluice/core/internal';
 
 /** Permits that must be used to reach a level. */
 const permitsAt = (level: number, limit: number): number => Math.max(1, Math.ceil((limit * level) / 10_000));
@@ -27,7 +27,7 @@ export function readNotify(
   several: boolean,
 ): ReadonlyMap<string, readonly number[]> {
   if (!several) return new Map([[names[0]!, levelsOf(`${where}: notify`, notify)]]);
-  if (typeof notify !== 'object' || notify === null || Array.isArray(notify)) {
+  if (!isRecord(notify)) {
     throw new TypeError(
       `${where}: with several policies notify has the thresholds of each by its name, such as { ${names[0]}: ['80%', '100%'] }, not ${describe(notify)}`,
     );
