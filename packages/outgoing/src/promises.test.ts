@@ -9,7 +9,7 @@ import {
   tokenBucket,
 } from '@sluice/core';
 import fc from 'fast-check';
-import { retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { runs } from '../../../tests/support/runs.js';
 import { standardHeaders } from './index.js';
@@ -132,11 +132,13 @@ test('no wait outlives its signal, wherever the call waits', async () => {
     abortAt: fc.nat(3_000),
     seconds: fc.integer({ min: 1, max: 20 }),
     calls: fc.integer({ min: 1, max: 40 }),
+    isDown: fc.boolean(),
   });
   await fc.assert(
-    fc.asyncProperty(plan, async ({ abortAt, seconds, calls }) => {
+    fc.asyncProperty(plan, async ({ abortAt, seconds, calls, isDown }) => {
       const up = new ScriptedUpstream();
-      up.answer = ({ number }) => (number % 5 === 3 ? retryAfter(seconds) : new Response('ok'));
+      const answer = () => (isDown ? refused(503) : new Response('ok'));
+      up.answer = ({ number }) => (number % 5 === 3 && !isDown ? retryAfter(seconds) : answer());
       const limits = { requests: slidingLog({ limit: 3, window: '1s' }) };
       const client = up.client({ ...account, limits, concurrency: 2, timeout: '1h', retry: {} });
       const abort = new AbortController();
