@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDefinitions, readPauses } from '@sluice/fleet';
+import { postgresStore } from '@sluice/postgres';
 import { sqliteStore } from '@sluice/sqlite';
 import { redisStore, type Store } from '../../../packages/core/src/index.js';
 import {
@@ -11,6 +12,7 @@ import {
   upstream,
 } from '../../../packages/outgoing/src/index.js';
 import { eventually } from '../../support/eventually.js';
+import { startPostgres } from '../../support/postgres/index.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
 import { rejection } from '../../support/rejection.js';
 import { sluice } from './sluice.js';
@@ -40,6 +42,15 @@ async function sqlite(): Promise<TestStore> {
   };
 }
 
+async function postgres(): Promise<TestStore> {
+  const server = await startPostgres();
+  return {
+    env: { SLUICE_STORE: server.url },
+    open: () => postgresStore({ url: server.url }),
+    end: async () => void (await server.stop()),
+  };
+}
+
 /** What the service answers, by path. */
 const ANSWERS: Readonly<Record<string, readonly [number, Record<string, string>]>> = {
   '/busy': [429, { 'retry-after': '600' }],
@@ -50,6 +61,7 @@ const ANSWERS: Readonly<Record<string, readonly [number, Record<string, string>]
 describe.each<[string, () => Promise<TestStore>]>([
   ['Redis', redis],
   ['SQLite', sqlite],
+  ['Postgres', postgres],
 ])('pauses in %s', (_, begin) => {
   let target: TestStore;
   const stores: Store[] = [];
