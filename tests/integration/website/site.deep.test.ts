@@ -155,6 +155,18 @@ test('the items of a checklist have a box', () => {
   }
 });
 
+test('the playground of the Chinese pages is in Chinese', async () => {
+  const page = await open('/zh/playground.html');
+  await page.locator('.playground .counts').filter({ hasText: '● 34 通过✕ 6 被拒绝○ 0 等待中' }).waitFor();
+  expect(await page.locator('.playground .controls button').allTextContents()).toEqual([
+    '播放',
+    '发送一个请求',
+    '比较两个策略',
+    '复制链接',
+  ]);
+  expect(await page.locator('.playground legend').allTextContents()).toEqual(['策略', '流量']);
+});
+
 test('search finds words of a symptom, and every code of an error or a warning', async () => {
   const codes = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8').match(/\bSLUICE_\w+/g)!;
   const page = await open('/');
