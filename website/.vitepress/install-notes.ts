@@ -8,7 +8,7 @@ const { onNpm }: { onNpm: 'all' | string[] } = JSON.parse(
   readFileSync(join(root, 'scripts/published.json'), 'utf8'),
 );
 
-/** Our packages in a command that installs them, such as `npm install @sluice/core`. `npm install && npm start` installs this repository. */
+/** Our packages in a command that installs them, such as `npm install @sluice/core`. An example is installed with this repository: `npm install && npm start`. */
 const INSTALLED = /^(?:npm install|pnpm add|yarn add) (?!&&).*$/gm;
 const OURS = /@sluice\/[\w-]+/g;
 
