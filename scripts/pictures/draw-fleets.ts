@@ -47,7 +47,7 @@ export function drawFleets(fleets: readonly Fleet[]): string {
       line(COLOURS[i]!, `M${LEFTS[0] + 150 * i} ${HEIGHT - 12}h24`, 'stroke-width="2"'),
       text(LEFTS[0] + 150 * i + 30, HEIGHT - 8, `asked: ${percent(demand)}`),
     ]),
-    text(LEFTS[0] + 150 * DEMANDS.length, HEIGHT - 8, 'of what the limit lets go, all processes together'),
+    text(LEFTS[0] + 150 * DEMANDS.length, HEIGHT - 8, 'of the limit, all processes together'),
   ]);
 }
 
