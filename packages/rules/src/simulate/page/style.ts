@@ -12,6 +12,6 @@ td.key { overflow-wrap: anywhere; font-family: ui-monospace, monospace; font-siz
 svg { display: block; width: 100%; height: auto; margin: 0.5rem 0 1rem; }
 .axis { font: 11px system-ui, sans-serif; fill: var(--soft); } .line { stroke: var(--line); }
 rect.requests { fill: var(--bar); } rect.denied { fill: var(--red); } rect.use { fill: var(--blue); }
-@media (max-width: 600px) { .axis { font-size: 18px; } }
+@media (max-width: 600px) { .axis { font-size: 16px; } }
 .share { fill: none; stroke: var(--red); stroke-width: 1.5; }
 `;
