@@ -1,9 +1,9 @@
 import { fixedWindow, memoryStore } from '../../../packages/core/src/index.js';
 import { standardHeaders, upstream } from '../../../packages/outgoing/src/index.js';
 
-// A million accounts of one upstream. `accounts.deep.test.ts` bundles this file and runs it with a small heap.
+// Many accounts of one upstream. `accounts.deep.test.ts` bundles this file and runs it with a small heap.
 
-const ACCOUNTS = 1_000_000;
+const ACCOUNTS = Number(process.argv[2]);
 const MAX_KEYS = 30_000;
 
 /** What the service answers by turns: others have used the account, the account must wait, its budget is used up, or nothing. */
