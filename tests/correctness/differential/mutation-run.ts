@@ -13,6 +13,7 @@ import {
   slidingLog,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
+import { randomFrom } from '../../support/random.js';
 import { batchRuns, batchScript, compare } from './batch-runs.js';
 import { idOf, isEquivalent, stale } from './equivalent-mutants.js';
 import {
@@ -27,6 +28,7 @@ import {
   rates,
   type Step,
 } from './histories.js';
+import { holdDifference, holdHistory, holdScript } from './hold-histories.js';
 import { mutantsOf } from './mutants.js';
 import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
@@ -279,8 +281,8 @@ corpora
 
 const redis = new Redis(process.argv[2]!);
 
-/** The first difference of a script; `replayed` and `batched` are its two ways to run. */
-type Trial = (replayed: string, batched: string) => Promise<string | undefined>;
+/** The first difference of a script; `replayed`, `batched` and `holding` are its ways to run. */
+type Trial = (replayed: string, batched: string, holding: string) => Promise<string | undefined>;
 
 const trialOf =
   ({ keys, steps }: Corpus): Trial =>
@@ -297,6 +299,14 @@ const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).ma
     (_, batched) =>
       compare(redis, batched, run).then(() => undefined),
 );
+
+/** The first difference of holds. */
+const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
+  const steps = holdHistory(randomFrom(run), 40, new Set());
+  return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
+});
+/** Few of them find most mutants of the lines about holds. */
+const FIRST_HOLDS = 6;
 
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
 
@@ -315,16 +325,19 @@ const trials = new Map(
   [...corpora].map(([tag, corpus]) => {
     const all = [...corpus.map((one) => trialsOfHistories.get(one)!), ...trialsOfBatches];
     const sharp = (SHARP[tag ?? 'frame'] ?? []).flatMap((place) => all[place] ?? []);
-    return [tag, [...new Set([...sharp, ...all])]];
+    const first = tag === undefined ? trialsOfHolds.slice(0, FIRST_HOLDS) : [];
+    return [tag, [...new Set([...first, ...sharp, ...all, ...trialsOfHolds])]];
   }),
 );
+trials.set('hd', trialsOfHolds);
 
 /** The first difference that the suite finds in a script; undefined without one. */
 async function verdict(source: string, all: Trial[]): Promise<string | undefined> {
   const load = (script: string) => redis.script('LOAD', script).then(String, (error: Error) => String(error));
   const [replayed, batched] = [await load(replayScript(source)), await load(batchScript(source))];
+  const holding = await load(holdScript(source));
   for (const [i, trial] of all.entries()) {
-    const found = await trial(replayed, batched).catch(String);
+    const found = await trial(replayed, batched, holding).catch(String);
     if (found === undefined) continue;
     // Try this history first from now on: it probably finds the neighbouring mutants, too.
     all.unshift(...all.splice(i, 1));
@@ -336,7 +349,11 @@ async function verdict(source: string, all: Trial[]): Promise<string | undefined
 async function main(): Promise<void> {
   const mutants = mutantsOf(decideScript.source);
   const survivors: string[] = [];
-  const wrong = await verdict(decideScript.source, [...trialsOfHistories.values(), ...trialsOfBatches]);
+  const wrong = await verdict(decideScript.source, [
+    ...trialsOfHistories.values(),
+    ...trialsOfBatches,
+    ...trialsOfHolds,
+  ]);
   for (const mutant of mutants) {
     if (isEquivalent(mutant)) continue;
     if ((await verdict(mutant.source, trials.get(mutant.tag)!)) !== undefined) continue;

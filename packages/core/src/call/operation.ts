@@ -8,6 +8,7 @@
  * - `block`: deny all calls for `wait` µs from now, 0 to end that;
  * - `extend-block`: the same, but a block that ends later stays;
  * - `override`: use other parameters than the rule's for `wait` µs from now, 0 to end that;
+ * - `hold`: hold at least these amounts from now on, or change nothing; `settle`: count what was used instead; see `engine/hold.ts`;
  * - `reset`: forget what was taken, booked and blocked, and the denials that an escalation has counted.
  */
 export type Operation =
@@ -20,6 +21,8 @@ export type Operation =
   | 'block'
   | 'extend-block'
   | 'override'
+  | 'hold'
+  | 'settle'
   | 'reset';
 
 /** Sent in place of the id of an admitted call: all calls that wait for the key should poll again. */

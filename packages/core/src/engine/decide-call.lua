@@ -3,7 +3,7 @@
 -- Each try passes a booking; the search must end.
 local MOST_TRIES = 10000
 -- Operations whose replies include a trace.
-local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek', ['traced hold'] = 'hold', ['traced settle'] = 'settle' }
 
 local function reply_one(value)
   replied = replied + 1
@@ -176,6 +176,9 @@ local function decide(operation, wait, parts)
     admit(key_states, wait, true)
   elseif operation == 'renew' then
     renew(key_states[1], parts[1].at)
+  elseif operation == 'hold' or operation == 'settle' then
+    local waits = (operation == 'hold' and hold or settle)(key_states, parts, wait)
+    reply_call(key_states, waits == 0 and ALLOWED or DENIED, waits)
   else
     for i = 1, #parts do change(key_states[i], parts[i], operation, wait) end
     reply_call(key_states, ALLOWED, 0)

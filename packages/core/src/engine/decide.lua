@@ -167,6 +167,7 @@ while last > offset or next <= size do
         -- @include wait-queue.lua
         -- @include key-state.lua
         -- @include escalation.lua
+        -- @include hold.lua
         -- @include decide-call.lua
         -- @include bare.lua
         -- @include key-group.lua

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'ca1b12ef1b669dea0aa9f5cdb54bf59546ff783c',
+  sha1: 'f0728843d289c71e8a8ae39e1ade0c941c5c8f61',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -677,6 +677,11 @@ local last, used = unpack('>dd', state)
 if last <= now then return p[1], 0 end
 return math.max(0, p[1] - used), last - now
 end
+local function has_ended(p, state, now, at)
+if p[3] then return end_of(p, at) <= now end
+if not state then return at + p[2] <= now end
+return at < start_of(p, number(state, 1))
+end
 local function anchored(p)
 return not p[3]
 end
@@ -687,8 +692,31 @@ for i = 4, #policy do whole[i] = policy[i] end
 return whole
 end
 return {
-least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete,
+least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, has_ended = has_ended, anchored = anchored, complete = complete,
 }
+end
+if tag == 'hd' then
+local function normalize(_, state)
+return state
+end
+local function wait(_, _, _, cost)
+return cost == 0 and 0 or NEVER
+end
+local function take(_, state, now)
+return state or pack('>ddd', now, 0, 0)
+end
+local function refund(_, state)
+return state
+end
+local function usage(p, state, now)
+local remaining, reset = p[1], 0
+if not state then return remaining, reset end
+for i = 2, p[1] > 0 and #state / 8 or 0, 2 do
+if number(state, i) > now then remaining = math.max(0, remaining - number(state, i + 1)) end
+end
+return remaining, math.max(0, number(state, 1) - now)
+end
+return { is_hold = true, least = 24, step = 8, parameters = 1, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage }
 end
 if tag == 'sl' or tag == 'sw' then
 local function stamp(p, at)
@@ -1465,8 +1493,164 @@ end
 end
 return blocks
 end
+local LAPSES, OWNER, BEGAN, KIND, RECORD_HEAD = 2, 3, 4, 5, 5
+local KEEP, SETTLED = 1, 3
+local function put(key_state, state)
+if state ~= key_state.state then key_state.state, key_state.changed = state, true end
+end
+local function plus(a, b)
+return math.min(a + b, LARGEST)
+end
+local function limits_of(key_states, parts)
+local limits, spent = {}, nil
+for i = 1, #key_states do
+local key_state = key_states[i]
+key_state.own_moment = now
+if i > 1 and parts[i].algorithm.is_hold then
+local numbers, amounts = key_state.state and unpacked(key_state.state) or NOTHING, {}
+for n = 2, #numbers, 2 do
+if numbers[n] > now then
+amounts[#amounts + 1], amounts[#amounts + 2] = numbers[n], numbers[n + 1]
+end
+end
+limits[#limits + 1] = { spent = spent, held = key_state, amounts = amounts, before = 0, given = parts[i].cost, soft = parts[i].at == 1 }
+spent = nil
+elseif i > 1 then
+spent = key_state
+end
+end
+return limits
+end
+local function is_taken(limit, kind)
+return limit.spent and kind == KEEP
+end
+local function is_own(record, part, limits)
+return #record == 0 or (record[OWNER] == part.at and #record == RECORD_HEAD + #limits)
+end
+local function refuse(key_state)
+key_state.own_moment = NEVER
+return NEVER
+end
+local function place_of(amounts, moment)
+local place = 1
+while place <= #amounts and amounts[place] < moment do place = place + 2 end
+return place
+end
+local function take_out(limits, record, kind)
+for i = 1, #limits do
+local limit = limits[i]
+local amounts, lapses = limit.amounts, record[LAPSES] or 0
+limit.before = record[RECORD_HEAD + i] or 0
+if not is_taken(limit, kind) then
+if lapses <= now then limit.before = 0 end
+local place = place_of(amounts, lapses)
+if limit.before > 0 and amounts[place] == lapses then
+local left = amounts[place + 1] - limit.before
+if left > 0 then
+amounts[place + 1] = left
+else
+table.remove(amounts, place)
+table.remove(amounts, place)
+end
+end
+end
+end
+end
+local function write_amounts(limit)
+local amounts = limit.amounts
+if #amounts == 0 then return put(limit.held, nil) end
+put(limit.held, pack('>d', amounts[#amounts - 1]) .. packed(amounts))
+end
+local function put_in(limit, lapses, amount)
+local amounts = limit.amounts
+local place = place_of(amounts, lapses)
+if amounts[place] == lapses then
+amounts[place + 1] = plus(amounts[place + 1], amount)
+else
+table.insert(amounts, place, amount)
+table.insert(amounts, place, lapses)
+end
+write_amounts(limit)
+end
+local function moment_for(limit, amount, from)
+local spent = limit.spent
+if not spent then return amount <= limit.held.parameters[1] and from or NEVER end
+spent.cost = amount
+local moment = earliest(spent, now)
+return moment == NEVER and NEVER or math.max(from, moment)
+end
+local function wait_for(limit, kind)
+if limit.given <= limit.before or limit.soft then return 0 end
+local need = is_taken(limit, kind) and limit.given - limit.before or limit.given
+local amounts, others, from, best, place = limit.amounts, 0, now, NEVER, 1
+for i = 2, #amounts, 2 do others = plus(others, amounts[i]) end
+while true do
+local moment = moment_for(limit, plus(need, others), from)
+if moment ~= NEVER and (best == NEVER or moment < best) then best = moment end
+if best == from or place > #amounts then break end
+from, others = amounts[place], math.max(0, others - amounts[place + 1])
+place = place + 2
+end
+return best == NEVER and NEVER or best - now
+end
+local function lapse_at(micros)
+local step = 1
+while 16 * step <= micros do step = step * 2 end
+return ceil((now + micros) / step) * step
+end
+local function hold(key_states, parts, micros)
+local limits, record = limits_of(key_states, parts), key_states[1].state and unpacked(key_states[1].state) or NOTHING
+local kind = record[KIND] or parts[1].cost
+if kind == 0 or kind == SETTLED or not is_own(record, parts[1], limits) then return refuse(key_states[1]) end
+take_out(limits, record, kind)
+local waits = 0
+for i = 1, #limits do
+local own = wait_for(limits[i], kind)
+local key_state = limits[i].spent or limits[i].held
+key_state.own_moment = own == NEVER and NEVER or now + own
+waits = (waits == NEVER or own == NEVER) and NEVER or math.max(waits, own)
+end
+if waits ~= 0 then return waits end
+local lapses = lapse_at(micros)
+local numbers = { lapses + micros, lapses, parts[1].at, record[BEGAN] or now, kind }
+for i = 1, #limits do
+local limit = limits[i]
+local amount = math.max(limit.before, limit.given)
+numbers[RECORD_HEAD + i] = amount
+if is_taken(limit, kind) then
+limit.spent.cost = amount - limit.before
+take_or_book(limit.spent, now)
+elseif amount > 0 then
+put_in(limit, lapses, amount)
+end
+end
+put(key_states[1], packed(numbers))
+return 0
+end
+local function correct(key_state, more, at)
+local has_ended = key_state.algorithm.has_ended
+if has_ended and has_ended(key_state.parameters, key_state.state, now, at) then return end
+key_state.cost = math.abs(more)
+if more > 0 then charge(key_state) else refund(key_state, at) end
+end
+local function settle(key_states, parts, micros)
+local limits, record = limits_of(key_states, parts), key_states[1].state and unpacked(key_states[1].state) or NOTHING
+if #record == 0 or not is_own(record, parts[1], limits) then return refuse(key_states[1]) end
+local kind, numbers = record[KIND], { now + micros, now, parts[1].at, record[BEGAN], SETTLED }
+if kind == SETTLED then return 0 end
+take_out(limits, record, kind)
+for i = 1, #limits do
+local limit = limits[i]
+local taken = is_taken(limit, kind) and limit.before or 0
+if not is_taken(limit, kind) then write_amounts(limit) end
+if limit.spent then correct(limit.spent, limit.given - taken, math.min(record[BEGAN], now)) end
+numbers[RECORD_HEAD + i] = limit.given
+end
+put(key_states[1], packed(numbers))
+return 0
+end
 local MOST_TRIES = 10000
-local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek' }
+local TRACED = { ['traced consume'] = 'consume', ['traced peek'] = 'peek', ['traced hold'] = 'hold', ['traced settle'] = 'settle' }
 local function reply_one(value)
 replied = replied + 1
 replies[replied] = value
@@ -1619,6 +1803,9 @@ for i = 1, #parts do key_states[i].booking = parts[i].booking end
 admit(key_states, wait, true)
 elseif operation == 'renew' then
 renew(key_states[1], parts[1].at)
+elseif operation == 'hold' or operation == 'settle' then
+local waits = (operation == 'hold' and hold or settle)(key_states, parts, wait)
+reply_call(key_states, waits == 0 and ALLOWED or DENIED, waits)
 else
 for i = 1, #parts do change(key_states[i], parts[i], operation, wait) end
 reply_call(key_states, ALLOWED, 0)

@@ -1,6 +1,7 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call } from '../call/call.js';
 import { PLAIN_BOOKING } from '../call/limit.js';
+import { type HoldResult, hold, settle } from './hold.js';
 import type { KeyState } from './key-state.js';
 import { ALLOWED, DENIED, QUEUED } from './reply-codes.js';
 
@@ -16,7 +17,8 @@ export function decide(call: Call, keyStates: readonly KeyState[]): Answer {
   return { ...answer, parts };
 }
 
-function decided({ operation, wait, overrides }: Call, keyStates: readonly KeyState[]): Answer {
+function decided(call: Call, keyStates: readonly KeyState[]): Answer {
+  const { operation, wait, overrides } = call;
   switch (operation) {
     case 'consume':
     case 'peek':
@@ -26,6 +28,10 @@ function decided({ operation, wait, overrides }: Call, keyStates: readonly KeySt
       return admit(keyStates, wait, true);
     case 'renew':
       return renew(keyStates[0]!);
+    case 'hold':
+      return held(keyStates, hold(call, keyStates));
+    case 'settle':
+      return held(keyStates, settle(call, keyStates));
     default:
       keyStates.forEach((keyState, i) => {
         if (operation === 'charge') keyState.charge();
@@ -115,6 +121,9 @@ function renew(keyState: KeyState): Answer {
   const code = wait === 0 ? ALLOWED : wait > 0 ? QUEUED : DENIED;
   return answer([keyState], code, Math.max(0, wait));
 }
+
+const held = (keyStates: readonly KeyState[], wait: HoldResult): Answer =>
+  answer(keyStates, wait === 0 ? ALLOWED : DENIED, wait);
 
 function answer(keyStates: readonly KeyState[], code: number, wait: number): Answer {
   const parts = keyStates.map((keyState) => keyState.answer());

@@ -42,7 +42,7 @@ export class KeyState {
   #step = 0;
 
   constructor(
-    readonly part: Part,
+    public part: Part,
     entry: Entry | undefined,
     readonly now: number,
     readonly shared?: EffectiveRate,
@@ -141,6 +141,34 @@ export class KeyState {
   #setState(state: State | undefined): void {
     this.#counter.state = state;
     this.changed = true;
+  }
+
+  /** Replaces the state: of holds. */
+  put(state: State | undefined): void {
+    const before = this.state;
+    const isSame = state?.length === before?.length && (state ?? NONE).every((one, i) => one === before![i]);
+    if (!isSame) this.#setState(state);
+  }
+
+  /** The first moment at which another cost than that of the part can go; `NEVER`. */
+  earliestOf(cost: number): number {
+    this.part = { ...this.part, cost };
+    return this.earliest(this.now);
+  }
+
+  /** Takes another cost than that of the part, now. */
+  takeNow(cost: number): void {
+    this.part = { ...this.part, cost };
+    this.take(this.now);
+  }
+
+  /** Counts `more` than was taken at the moment `at`, or less if it is negative. A window that has ended since then stays as it is. */
+  correct(more: number, at: number): void {
+    const { algorithm, parameters, state } = this.#counter;
+    if (algorithm.hasEnded?.(parameters, state, this.now, at) === true) return;
+    this.part = { ...this.part, cost: Math.abs(more), at };
+    if (more > 0) this.charge();
+    else this.refund();
   }
 
   /** Waiting calls and bookings may now have earlier moments. */

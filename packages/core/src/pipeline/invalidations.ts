@@ -3,7 +3,7 @@ import type { Operation } from '../call/operation.js';
 import { charCodeAt } from '../char-code-at.js';
 
 /** Operations after which a key may pass at another moment than a denial said. */
-const INVALIDATES: readonly Operation[] = ['refund', 'block', 'extend-block', 'override', 'reset'];
+const INVALIDATES: readonly Operation[] = ['refund', 'block', 'extend-block', 'override', 'reset', 'settle'];
 
 /** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
 const COUNTERS = 1024;

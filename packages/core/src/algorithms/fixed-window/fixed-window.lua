@@ -67,6 +67,12 @@ local function usage(p, state, now)
   return math.max(0, p[1] - used), last - now
 end
 
+local function has_ended(p, state, now, at)
+  if p[3] then return end_of(p, at) <= now end
+  if not state then return at + p[2] <= now end
+  return at < start_of(p, number(state, 1))
+end
+
 local function anchored(p)
   return not p[3]
 end
@@ -80,5 +86,5 @@ local function complete(p, policy)
 end
 
 return {
-  least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, anchored = anchored, complete = complete,
+  least = 16, most = 16, step = 8, parameters = 2, normalize = normalize, wait = wait, take = take, refund = refund, usage = usage, has_ended = has_ended, anchored = anchored, complete = complete,
 }

@@ -133,6 +133,11 @@ export const fixedWindowAlgorithm: Algorithm = {
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
 
+  hasEnded(parameters, state, now, at) {
+    if (parameters[2] !== undefined) return endOf(parameters, at) <= now;
+    return state === undefined ? at + parameters[1]! <= now : at < startOf(parameters, state[0]!);
+  },
+
   booking: { anchored: (parameters) => parameters[2] === undefined },
 
   override: {

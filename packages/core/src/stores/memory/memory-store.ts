@@ -111,7 +111,8 @@ export class MemoryStore implements Store {
         const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
         const pinned = slot !== NONE && this.#table.rank(slot) === Rank.pinned;
         const byClient = keyState.escalates && asks && !pinned;
-        const rank = rankOf(entry, now, denied || isHeld(keyState.part), byClient);
+        const held = isHeld(keyState.part) || call.operation === 'hold';
+        const rank = rankOf(entry, now, denied || held, byClient);
         this.#keep(prefix, key, entry, rank, now, slot);
         this.#wake(keyState);
       }
