@@ -7,6 +7,7 @@ export const PACKAGES = [
   ['Frameworks', ['express', 'fastify', 'koa', 'nestjs', 'fetch']],
   ['Stores', ['sqlite', 'postgres', 'upstash']],
   ['Calls to other services', ['outgoing']],
+  ['Budgets of tokens and dollars', ['meter']],
   ['Watching', ['dashboard', 'otel', 'cli']],
   ['For authors of adapters, stores and tools', ['http', 'entries', 'fleet']],
 ];

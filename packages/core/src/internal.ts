@@ -150,3 +150,18 @@ export { ESCALATION_SUFFIX, type EscalationState } from './engine/escalation.js'
 export { StoreHealth } from './health/store-health.js';
 export { getOrCreate } from './maps.js';
 export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js';
+
+// `@sluice/meter` holds amounts of several limits, and shows the rest.
+
+export {
+  BEGAN,
+  holdRule,
+  KEEP,
+  KIND,
+  liveAmounts,
+  MOST_HELD,
+  OWNER,
+  REFUND,
+  SETTLED,
+  sumOf,
+} from './algorithms/hold/hold.js';

@@ -18,7 +18,7 @@ import { answersOf, batchOf, HEX } from './replay.js';
 const HOLDS = 4;
 const MINUTE = 60_000_000;
 
-/** The rules after the record's: a limit with what is spent and what is held, and last a limit of what is held alone. */
+/** The rules after the record's: limits that count spent and held amounts, and last a limit that counts held ones only. */
 const rulesOf = (random: Random): readonly Rule[] => {
   const spent = [
     fixedWindow({ limit: 20, window: '1m' }),

@@ -2,7 +2,7 @@ export interface Mutant {
   readonly line: string;
   /** The changed line. */
   readonly changed: string;
-  /** The tag of the algorithm that has the line; undefined in the frame. */
+  /** The tag of the algorithm that has the line, or `hold` for those of engine/hold.lua; undefined in the rest of the frame. */
   readonly tag: string | undefined;
   readonly source: string;
 }
@@ -37,6 +37,8 @@ export function mutantsOf(source: string): Mutant[] {
   lines.forEach((line, i) => {
     const opens = /^if tag == '(\w\w)'/.exec(line)?.[1];
     if (opens !== undefined) tag = opens;
+    if (line.startsWith('local LAPSES, OWNER')) tag = 'hold';
+    if (line.startsWith('local MOST_TRIES')) tag = undefined;
     if (line.startsWith("error('SLUICE unknown algorithm") || line === 'if not simple then') tag = undefined;
     for (const [pattern, slip] of SLIPS) {
       for (const match of line.matchAll(pattern)) {

@@ -305,9 +305,6 @@ const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
   const steps = holdHistory(randomFrom(run), 40, new Set());
   return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
 });
-/** Few of them find most mutants of the lines about holds. */
-const FIRST_HOLDS = 6;
-
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
 
 /**
@@ -325,11 +322,10 @@ const trials = new Map(
   [...corpora].map(([tag, corpus]) => {
     const all = [...corpus.map((one) => trialsOfHistories.get(one)!), ...trialsOfBatches];
     const sharp = (SHARP[tag ?? 'frame'] ?? []).flatMap((place) => all[place] ?? []);
-    const first = tag === undefined ? trialsOfHolds.slice(0, FIRST_HOLDS) : [];
-    return [tag, [...new Set([...first, ...sharp, ...all, ...trialsOfHolds])]];
+    return [tag, [...new Set([...sharp, ...all, ...(tag === 'fw' ? trialsOfHolds : [])])]];
   }),
 );
-trials.set('hd', trialsOfHolds);
+for (const tag of ['hd', 'hold']) trials.set(tag, [...trialsOfHolds]);
 
 /** The first difference that the suite finds in a script; undefined without one. */
 async function verdict(source: string, all: Trial[]): Promise<string | undefined> {

@@ -91,6 +91,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/http',
     '@sluice/decorators',
     '@sluice/dashboard',
+    '@sluice/meter',
     '@sluice/outgoing',
     '@sluice/postgres',
     '@sluice/rules',

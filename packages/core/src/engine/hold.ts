@@ -17,7 +17,7 @@ import type { KeyState } from './key-state.js';
 /** The result of `hold` and `settle`: µs until it would fit, 0 if it was done, `NEVER` if the hold is not the caller's. */
 export type HoldResult = number;
 
-/** One limit of a hold: the key that counts what was spent, unless only as much as is held is limited; and the key that counts what is held. */
+/** One limit of a hold: the key that counts spent amounts, and the key that counts held ones. A limit of what runs at once has only the latter. */
 interface HeldLimit {
   readonly spent: KeyState | undefined;
   readonly held: KeyState;
@@ -32,7 +32,7 @@ interface HeldLimit {
 /**
  * `hold`: after it the hold has at least the amounts of the call and lapses `call.wait` later, or nothing has changed. To repeat it changes
  * nothing more. The first part is the record: its `at` is the owner, its cost the kind of a new hold, or 0 if the hold must exist. Each
- * limit follows: the part that counts what is spent, and the part that counts what is held; or only the latter. A held part with `at` 1 reports and
+ * limit follows: the part that counts spent amounts, and the part that counts held ones; or only the latter. A held part with `at` 1 reports and
  * never denies. The twin is hold.lua.
  */
 export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
@@ -57,7 +57,7 @@ export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
   for (const limit of limits) {
     const amount = Math.max(limit.before, limit.given);
     amounts.push(amount);
-    if (isTaken(limit, kind)) limit.spent!.takeNow(amount - limit.before);
+    if (isTaken(limit, kind)) withCost(limit.spent!, amount - limit.before).take(now);
     else if (amount > 0) putIn(limit, until, amount);
   }
   record.put([until + call.wait, until, part.at, known[BEGAN] ?? now, kind, ...amounts]);
@@ -79,10 +79,23 @@ export function settle(call: Call, keyStates: readonly KeyState[]): HoldResult {
   for (const limit of limits) {
     const taken = isTaken(limit, kind) ? limit.before : 0;
     if (!isTaken(limit, kind)) writeAmounts(limit);
-    limit.spent?.correct(limit.given - taken, Math.min(state[BEGAN]!, now));
+    if (limit.spent !== undefined) correct(limit.spent, limit.given - taken, Math.min(state[BEGAN]!, now));
   }
   record.put([now + call.wait, now, part.at, state[BEGAN]!, SETTLED, ...limits.map(({ given }) => given)]);
   return 0;
+}
+
+/** The same part with another cost. */
+function withCost(keyState: KeyState, cost: number, at = keyState.part.at): KeyState {
+  keyState.part = { ...keyState.part, cost, at };
+  return keyState;
+}
+
+/** Counts `more` than was taken at the moment `at`, or less if it is negative. A window that has ended since then stays as it is. */
+function correct(spent: KeyState, more: number, at: number): void {
+  if (spent.hasEnded(at)) return;
+  if (more > 0) withCost(spent, more).charge();
+  else withCost(spent, -more, at).refund();
 }
 
 function refused(record: KeyState): HoldResult {
@@ -169,7 +182,7 @@ function waitFor(limit: HeldLimit, kind: number, now: number): number {
 /** The first moment from `from` on at which the amount fits; `NEVER`. */
 function momentFor({ spent, held }: HeldLimit, amount: number, from: number): number {
   if (spent !== undefined) {
-    const moment = spent.earliestOf(amount);
+    const moment = withCost(spent, amount).earliest(spent.now);
     return moment === NEVER ? NEVER : Math.max(from, moment);
   }
   return amount <= held.part.limit.rule.limit ? from : NEVER;

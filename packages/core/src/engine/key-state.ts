@@ -150,25 +150,10 @@ export class KeyState {
     if (!isSame) this.#setState(state);
   }
 
-  /** The first moment at which another cost than that of the part can go; `NEVER`. */
-  earliestOf(cost: number): number {
-    this.part = { ...this.part, cost };
-    return this.earliest(this.now);
-  }
-
-  /** Takes another cost than that of the part, now. */
-  takeNow(cost: number): void {
-    this.part = { ...this.part, cost };
-    this.take(this.now);
-  }
-
-  /** Counts `more` than was taken at the moment `at`, or less if it is negative. A window that has ended since then stays as it is. */
-  correct(more: number, at: number): void {
+  /** Has the window of the moment `at` ended? Then what was taken in it cannot be corrected. */
+  hasEnded(at: number): boolean {
     const { algorithm, parameters, state } = this.#counter;
-    if (algorithm.hasEnded?.(parameters, state, this.now, at) === true) return;
-    this.part = { ...this.part, cost: Math.abs(more), at };
-    if (more > 0) this.charge();
-    else this.refund();
+    return algorithm.hasEnded?.(parameters, state, this.now, at) === true;
   }
 
   /** Waiting calls and bookings may now have earlier moments. */

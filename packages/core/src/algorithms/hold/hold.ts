@@ -23,7 +23,7 @@ export const KEEP = 1;
 export const REFUND = 2;
 export const SETTLED = 3;
 
-/** The most that is held at once of a limit that counts what is spent, which is then the bound. Exact also in a client that reads texts. */
+/** More than any limit that counts spent amounts, which bounds the held ones, too. Exact also in a client that reads numbers as texts. */
 export const MOST_HELD = 1e15;
 
 /** The amounts that lapse after `now`, as moment and amount by turns. */

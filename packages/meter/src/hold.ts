@@ -1,0 +1,164 @@
+import { type Answer, isStoreUnavailableError } from '@sluice/core';
+import { OWNER } from '@sluice/core/internal';
+import { type Amounts, checkAmounts, type WholeAmounts } from './amounts.js';
+import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } from './errors.js';
+import { type BudgetState, denialOf, stateOf } from './left.js';
+import type { HeldAxis, MeterKeys } from './parts.js';
+
+/** What the holds of a meter have in common. */
+export interface HoldContext {
+  readonly name: string;
+  readonly keys: MeterKeys;
+  readonly axisNames: readonly string[];
+  decide(operation: 'hold' | 'settle', ttl: number, parts: ReturnType<MeterKeys['partsOf']>): Promise<Answer>;
+}
+
+/** What makes one hold. */
+export interface HoldSetting {
+  readonly id: string;
+  readonly axes: readonly HeldAxis[];
+  readonly owner: number;
+  readonly ttl: number;
+  readonly reportSoft: (state: BudgetState) => void;
+}
+
+/** Amounts that a call may still spend. It lapses after its `ttl` unless it is renewed. */
+export class Hold<Axes extends string = string> {
+  readonly #context: HoldContext;
+  readonly #setting: HoldSetting;
+  #amounts: WholeAmounts;
+  #state!: BudgetState;
+  #denial: Denial | undefined;
+  /** One call after the other: each names whole amounts. */
+  #last: Promise<unknown> = Promise.resolve();
+  #settled: Promise<BudgetState> | undefined;
+
+  /** @internal */
+  constructor(context: HoldContext, setting: HoldSetting, amounts: WholeAmounts) {
+    this.#context = context;
+    this.#setting = setting;
+    this.#amounts = amounts;
+  }
+
+  get id(): string {
+    return this.#setting.id;
+  }
+
+  /** The held amounts. */
+  get amounts(): Amounts<Axes> {
+    return this.#amounts as Amounts<Axes>;
+  }
+
+  /** What was left after the last call of this hold, without what it holds. */
+  get state(): BudgetState {
+    return this.#state;
+  }
+
+  /** Why the last `more` or `renew` returned false. */
+  get denial(): Denial | undefined {
+    return this.#denial;
+  }
+
+  /** @internal The first call. @throws BudgetExceededError, HoldInUseError */
+  async begin(kind: number): Promise<void> {
+    if (await this.#hold(this.#amounts, kind)) return;
+    throw new BudgetExceededError(this.#context.name, this.#denial!);
+  }
+
+  /**
+   * Holds these amounts in addition, and begins the `ttl` again. Only the difference must fit.
+   * @returns false if it does not: nothing has changed then, and `denial` says why
+   * @throws HoldLapsedError, StoreUnavailableError; TypeError after `settle` or `cancel`
+   */
+  more(amounts: Amounts<Axes>): Promise<boolean> {
+    const more = checkAmounts('more', amounts, this.#context.axisNames);
+    return this.#inTurn('more', () => {
+      const sums: Record<string, number> = { ...this.#amounts };
+      for (const [axis, amount] of Object.entries(more)) sums[axis] = (sums[axis] ?? 0) + amount;
+      return this.#hold(checkAmounts('more: the sum', sums, this.#context.axisNames), 0);
+    });
+  }
+
+  /**
+   * Begins the `ttl` again.
+   * @returns false if the hold has lapsed, with `lapse: 'refund'`, and its amounts no longer fit
+   * @throws as `more` does
+   */
+  renew(): Promise<boolean> {
+    return this.#inTurn('renew', () => this.#hold(this.#amounts, 0));
+  }
+
+  /**
+   * Counts what was used in place of what was held. An axis that is left out counts what was held. To repeat it changes nothing, also if
+   * the reply was lost: the first result is the result. More than was held is counted, too, and may make `left` negative.
+   * @throws HoldLapsedError, StoreUnavailableError: then call it again
+   */
+  settle(used: Amounts<Axes>): Promise<BudgetState> {
+    const given = checkAmounts('settle', used, this.#context.axisNames);
+    return this.#end(() => ({ ...this.#amounts, ...given }));
+  }
+
+  /** Gives everything back. Does nothing after `settle`, so a `finally` block may call it. @throws as `settle` does */
+  async cancel(): Promise<void> {
+    await this.#end(() => ({}));
+  }
+
+  #end(used: () => WholeAmounts): Promise<BudgetState> {
+    if (this.#settled !== undefined) return this.#settled;
+    const settled = this.#then(() => this.#settle(used()));
+    this.#settled = settled;
+    settled.catch(() => {
+      this.#settled = undefined;
+    });
+    return settled;
+  }
+
+  async #inTurn<T>(what: string, work: () => Promise<T>): Promise<T> {
+    if (this.#settled !== undefined)
+      throw new TypeError(`${what}: the hold '${this.id}' was settled or cancelled`);
+    return this.#then(work);
+  }
+
+  #then<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #hold(amounts: WholeAmounts, kind: number): Promise<boolean> {
+    const { axes, reportSoft } = this.#setting;
+    const answer = await this.#send('hold', amounts, kind);
+    if (!answer.allowed) {
+      this.#denial = denialOf(axes, answer, 1);
+      return false;
+    }
+    this.#denial = undefined;
+    this.#amounts = amounts;
+    this.#state = stateOf(axes, answer, 1);
+    reportSoft(this.#state);
+    return true;
+  }
+
+  async #settle(used: WholeAmounts): Promise<BudgetState> {
+    const answer = await this.#send('settle', used, 0);
+    this.#state = stateOf(this.#setting.axes, answer, 1);
+    return this.#state;
+  }
+
+  /** Sends it again if the reply was lost: that changes nothing more. */
+  async #send(operation: 'hold' | 'settle', amounts: WholeAmounts, kind: number): Promise<Answer> {
+    const { decide, keys, name } = this.#context;
+    const { id, axes, owner, ttl } = this.#setting;
+    const parts = [keys.recordOf(id, axes, owner, kind), ...keys.partsOf(axes, amounts)];
+    const send = () => decide(operation, ttl, parts);
+    const answer = await send().catch((error: unknown) => {
+      if (isStoreUnavailableError(error) && !error.neverSent) return send();
+      throw error;
+    });
+    const [record] = answer.parts;
+    if (answer.allowed || record!.wait === 0) return answer;
+    const found = record!.trace!.before;
+    if (found === undefined || found[OWNER] === owner) throw new HoldLapsedError(name, id);
+    throw new HoldInUseError(name, id);
+  }
+}

@@ -1,0 +1,14 @@
+export type { Amounts } from './amounts.js';
+export {
+  BudgetExceededError,
+  type Denial,
+  HoldInUseError,
+  HoldLapsedError,
+  isBudgetExceededError,
+  isHoldInUseError,
+  isHoldLapsedError,
+} from './errors.js';
+export type { Hold } from './hold.js';
+export type { BudgetLine, BudgetState } from './left.js';
+export { type Meter, meter } from './meter.js';
+export type { HoldOptions, Lapse, MeterOptions, Scope } from './meter-options.js';

@@ -1,0 +1,120 @@
+import { concurrency, fixedWindow, leakyBucket, ManualClock, memoryStore, slidingLog } from '@sluice/core';
+import { meter } from './index.js';
+
+const axes = { usd: fixedWindow({ limit: 100, window: '1h' }) };
+const store = memoryStore();
+const options = { name: 'ai', store, axes };
+afterAll(() => store.close());
+
+describe('meter refuses, and names,', () => {
+  test.each([
+    ['no store', { store: undefined }, /meter: store must be memoryStore/],
+    ['no axes', { axes: {} }, /axes must be an object of 1 to 20 policies/],
+    ['a policy that is none', { axes: { usd: 5 } }, /policy must be made by one of/],
+    ['an axis with a name that keys cannot have', { axes: { 'a b': axes.usd } }, /the name of an axis/],
+    ['a soft axis that it does not have', { soft: ['eur'] }, /soft names the axis "eur"; the meter has usd/],
+    ['a time to live that is too short', { ttl: '100ms' }, /ttl must be from '1s' to '1d'/],
+    [
+      'a rule of lapse that it does not know',
+      { lapse: 'burn' },
+      /lapse must be 'keep' or 'refund', not "burn"/,
+    ],
+    ['a misspelt option', { scope: () => [] }, /no option 'scope'; did you mean 'scopes'/],
+  ])('%s', (_, given, message) => {
+    expect(() => meter({ ...options, ...given } as typeof options)).toThrow(message);
+  });
+});
+
+describe('a hold refuses', () => {
+  const budget = meter(options);
+  afterAll(() => budget.close());
+
+  test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, 1e15 + 1, '5', null])(
+    'an amount of %p, also in more and settle',
+    async (amount) => {
+      const usd = amount as number;
+      await expect(budget.hold('key', { usd })).rejects.toThrow(/usd must be a whole number/);
+      const hold = await budget.hold('key', { usd: 1 });
+      expect(() => hold.more({ usd })).toThrow(/more: usd/);
+      expect(() => hold.settle({ usd })).toThrow(/settle: usd/);
+      await hold.cancel();
+      expect((await budget.status('key')).left).toEqual({ usd: 100 });
+    },
+  );
+
+  test('an axis that the meter does not have', async () => {
+    await expect(budget.hold('key', { eur: 1 } as never)).rejects.toThrow(/no option 'eur'/);
+  });
+
+  test('an id that is empty, and a sum that is not exact', async () => {
+    await expect(budget.hold('key', {}, { id: '' })).rejects.toThrow(/id must be a text/);
+    const hold = await budget.hold('key', { usd: 1 });
+    await expect(hold.more({ usd: 1e15 })).rejects.toThrow(/the sum: usd/);
+    await hold.cancel();
+  });
+
+  test.each([
+    ['no scope', [], /a list of 1 to 10 scopes/],
+    ['the same key twice', ['a', { key: 'a' }], /names a key twice/],
+    ['an axis that the meter does not have', [{ key: 'a', axes: ['eur'] }], /names the axis "eur"/],
+    ['an empty key', [''], /is an empty string/],
+    ['a key that is no text', [{ key: {} }], /is an object/],
+  ])('scopes with %s', async (_, scopes, message) => {
+    const wrong = meter({ ...options, name: 'wrong', scopes: () => scopes as never });
+    await expect(wrong.hold('key', {})).rejects.toThrow(message);
+    await wrong.close();
+  });
+
+  test('an amount that no scope of the caller would count', async () => {
+    const some = meter({
+      ...options,
+      name: 'some',
+      axes: { ...axes, output: axes.usd },
+      scopes: () => [{ key: 'a', axes: ['usd'] }],
+    });
+    await expect(some.hold('key', { output: 5 })).rejects.toThrow(
+      /no scope of this caller has the axis 'output'/,
+    );
+    await some.close();
+  });
+});
+
+test('an amount above the limit never fits', async () => {
+  const budget = meter({ ...options, name: 'never' });
+  await expect(budget.hold('key', { usd: 101 })).rejects.toMatchObject({
+    retryAfter: Number.POSITIVE_INFINITY,
+    message: "Budget 'never' has 100 of 100 left of axis 'usd': the amount can never fit",
+    headers: {},
+  });
+  await budget.close();
+});
+
+test.each([
+  ['slidingLog', slidingLog({ limit: 10, window: '1m' })],
+  ['leakyBucket', leakyBucket({ capacity: 10, leak: 10, every: '1m' })],
+])('an axis may be a %s', async (_, policy) => {
+  const own = memoryStore({ clock: new ManualClock() });
+  const budget = meter({ name: 'any', store: own, axes: { usd: policy } });
+  const hold = await budget.hold('key', { usd: 6 });
+  expect(await hold.more({ usd: 5 })).toBe(false);
+  expect((await hold.settle({ usd: 2 })).left).toEqual({ usd: 8 });
+  await budget.close();
+  await own.close();
+});
+
+test('open holds of one key take memory for their records only, and a call reads no more keys', async () => {
+  const clock = new ManualClock();
+  const own = memoryStore({ clock });
+  const limits = { usd: fixedWindow({ limit: 1e9, window: '1h' }), running: concurrency({ limit: 10_000 }) };
+  const budget = meter({ name: 'many', store: own, axes: limits, lapse: 'refund' });
+  for (let i = 0; i < 5_000; i += 1) {
+    clock.set(clock.now() + 1_000);
+    await budget.hold('key', { usd: 10 });
+  }
+  expect(own.size).toBe(5_002);
+  expect((await budget.status('key')).lines).toMatchObject([{ held: 50_000 }, { held: 5_000 }]);
+  clock.set(clock.now() + 34_000_000);
+  expect((await budget.status('key')).left).toEqual({ usd: 1e9, running: 10_000 });
+  await budget.close();
+  await own.close();
+});

@@ -1,0 +1,5 @@
+import { postgres, startsPostgres } from '../../contracts/store/openers.js';
+import { meterSuite } from './meter.suite.js';
+
+startsPostgres();
+meterSuite(postgres);
