@@ -44,6 +44,11 @@ export class Hold<Axes extends string = string> {
     return this.#setting.id;
   }
 
+  /** How long it lasts unless it is renewed, ms. */
+  get ttl(): number {
+    return this.#setting.ttl / 1000;
+  }
+
   /** The held amounts. */
   get amounts(): Amounts<Axes> {
     return this.#amounts as Amounts<Axes>;

@@ -12,3 +12,4 @@ export type { Hold } from './hold.js';
 export type { BudgetLine, BudgetState } from './left.js';
 export { type Meter, meter } from './meter.js';
 export type { HoldOptions, Lapse, MeterOptions, Scope } from './meter-options.js';
+export { type MeterStreamOptions, meterStream } from './meter-stream.js';

@@ -1,0 +1,149 @@
+import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
+import { type MeterStreamOptions, meter, meterStream } from './index.js';
+
+/** A provider that sends words, and says at the end what they cost, if it is not aborted. */
+function provider(words: number, each = 10) {
+  const abort = new AbortController();
+  const sent = { words: 0, usage: undefined as { output: number } | undefined };
+  async function* chunks() {
+    for (; sent.words < words; sent.words += 1) {
+      if (abort.signal.aborted) return;
+      await new Promise(setImmediate);
+      yield 'w '.repeat(each);
+    }
+    sent.usage = { output: words * each + 1 };
+  }
+  return { abort, sent, chunks: chunks() };
+}
+
+const count = (chunk: string) => chunk.length / 2;
+const amountsOf = (output: number) => ({ output });
+const axes = { output: fixedWindow({ limit: 1_000, window: '1h' }) };
+const store = memoryStore();
+afterAll(() => store.close());
+
+let meters = 0;
+async function begin(own: Store = store) {
+  meters += 1;
+  const budget = meter({ name: `stream-${meters}`, store: own, axes });
+  const hold = await budget.hold('key', { output: 100 });
+  const left = async () => (await budget.status('key')).left.output;
+  return { budget, hold, left, options: { count, amountsOf, covered: 100, step: 100 } };
+}
+
+async function read(
+  { hold, options }: Awaited<ReturnType<typeof begin>>,
+  { chunks, abort, sent }: ReturnType<typeof provider>,
+  more: Partial<MeterStreamOptions<string, 'output'>> = {},
+): Promise<string[]> {
+  const read: string[] = [];
+  const all = { ...options, abort, used: () => sent.usage, ...more };
+  for await (const chunk of meterStream(hold, chunks, all)) read.push(chunk);
+  return read;
+}
+
+test('a stream within the budget passes whole, and the usage of the provider is settled', async () => {
+  const begun = await begin();
+  const upstream = provider(50);
+  expect(await read(begun, upstream)).toHaveLength(50);
+  expect(upstream.abort.signal.aborted).toBe(false);
+  expect(await begun.left()).toBe(1_000 - 501);
+});
+
+test('a stream ends when the budget ends, with a last chunk, and what arrived is settled by the tokenizer', async () => {
+  const begun = await begin();
+  const upstream = provider(500);
+  const chunks = await read(begun, upstream, { last: ({ axis, limit }) => `stopped: ${axis} of ${limit}` });
+  expect(chunks.at(-1)).toBe('stopped: output of 1000');
+  expect(chunks).toHaveLength(101);
+  expect(upstream.abort.signal.aborted).toBe(true);
+  expect(await begun.left()).toBe(0);
+});
+
+test('two streams share the rest, and spend at most one chunk each beyond it', async () => {
+  const first = await begin();
+  const second = { ...first, hold: await first.budget.hold('key', { output: 100 }) };
+  await Promise.all([read(first, provider(500)), read(second, provider(500))]);
+  expect(await first.left()).toBeLessThanOrEqual(0);
+  expect(await first.left()).toBeGreaterThanOrEqual(-20);
+});
+
+test('what arrived is settled when the reader leaves, never 0', async () => {
+  const { hold, options, left } = await begin();
+  const { chunks, abort } = provider(500);
+  let seen = 0;
+  for await (const _ of meterStream(hold, chunks, { ...options, abort })) {
+    seen += 1;
+    if (seen === 7) break;
+  }
+  expect(abort.signal.aborted).toBe(true);
+  expect(await left()).toBe(930);
+});
+
+test('what arrived is settled when the provider fails, and its error rejects', async () => {
+  const { hold, options, left } = await begin();
+  async function* failing() {
+    yield 'w w ';
+    throw new Error('overloaded');
+  }
+  const all = (async () => {
+    for await (const _ of meterStream(hold, failing(), options));
+  })();
+  await expect(all).rejects.toThrow('overloaded');
+  expect(await left()).toBe(998);
+});
+
+test('a store that is out ends the stream with its error once the hold is used up', async () => {
+  let isOut = false;
+  const decide: Store['decide'] = (call) => {
+    if (isOut && call.operation === 'hold') throw new StoreUnavailableError('out');
+    return store.decide(call);
+  };
+  const failing: Store = {
+    name: 'failing',
+    clock: store.clock,
+    remote: false,
+    decide,
+    close: async () => {},
+  };
+  const begun = await begin(failing);
+  isOut = true;
+  const upstream = provider(500);
+  await expect(read(begun, upstream)).rejects.toThrow(StoreUnavailableError);
+  expect(upstream.sent.words).toBeLessThan(11);
+  expect(await begun.left()).toBe(900);
+});
+
+test('one call to the store holds as much as a step', async () => {
+  let calls = 0;
+  const decide: Store['decide'] = (call) => {
+    calls += 1;
+    return store.decide(call);
+  };
+  const counting: Store = {
+    name: 'counting',
+    clock: store.clock,
+    remote: false,
+    decide,
+    close: async () => {},
+  };
+  const begun = await begin(counting);
+  await read(begun, provider(65), { step: 256 });
+  expect(calls).toBe(1 + 3 + 1); // hold, more for each 256 tokens, settle
+});
+
+test('the rest of a budget that has no room for a whole step is used', async () => {
+  const begun = await begin();
+  await read(begun, provider(500), { step: 256 });
+  const left = (await begun.left())!;
+  expect(left).toBeGreaterThanOrEqual(-10);
+  expect(left).toBeLessThan(32);
+});
+
+test('bad options are refused', async () => {
+  const { hold, options } = await begin();
+  const next = (given: object) => meterStream(hold, provider(1).chunks, { ...options, ...given }).next();
+  await expect(next({ count: 5 })).rejects.toThrow(/count must be a function/);
+  await expect(next({ step: 0 })).rejects.toThrow(/step must be a whole number/);
+  await expect(next({ covered: -1 })).rejects.toThrow(/covered must be a whole number/);
+});

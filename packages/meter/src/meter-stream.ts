@@ -1,0 +1,136 @@
+import { checkFunction, checkInteger, checkOptions } from '@sluice/core/internal';
+import type { Amounts } from './amounts.js';
+import type { Denial } from './errors.js';
+import type { Hold } from './hold.js';
+
+/** The options of `meterStream`. */
+export interface MeterStreamOptions<Chunk, Axes extends string> {
+  /** The tokens of a chunk, by your tokenizer. */
+  readonly count: (chunk: Chunk) => number;
+  /** The amounts of so many tokens from the beginning of the stream: `(tokens) => ({ output: tokens, usd: 3_000 + 15 * tokens })`. */
+  readonly amountsOf: (tokens: number) => Amounts<Axes>;
+  /** The tokens that the hold covers already. */
+  readonly covered: number;
+  /** How many more are held at once. Default 256. */
+  readonly step?: number | undefined;
+  /** Aborts the request to the provider when the stream ends early. */
+  readonly abort?: AbortController | undefined;
+  /** What was used, as the provider says at the end of the stream; undefined if it said nothing. Then the counted tokens are settled. */
+  readonly used?: (() => Amounts<Axes> | undefined) | undefined;
+  /** Makes a last chunk, which tells your reader that the budget has ended. */
+  readonly last?: ((denial: Denial) => Chunk) | undefined;
+}
+
+/** More is requested when so much of the covered tokens has arrived. */
+const SHARE = 0.8;
+
+/**
+ * Passes the chunks of a stream on for as long as the budget lasts. Takes more in the background before the hold is used up. When there is no
+ * more, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
+ * provider fails. At most the tokens of one chunk are beyond the budget.
+ * @throws the error of the provider; StoreUnavailableError, HoldLapsedError
+ */
+export async function* meterStream<Chunk, Axes extends string>(
+  hold: Hold<Axes>,
+  chunks: AsyncIterable<Chunk>,
+  options: MeterStreamOptions<Chunk, Axes>,
+): AsyncGenerator<Chunk, void> {
+  checkOptions('meterStream', options, ['count', 'amountsOf', 'covered', 'step', 'abort', 'used', 'last']);
+  const { count, amountsOf, abort, used, last } = options;
+  checkFunction('meterStream: count', count);
+  checkFunction('meterStream: amountsOf', amountsOf);
+  const step = checkInteger('meterStream: step', options.step ?? 256, 1);
+  const cover = new Cover(hold, amountsOf, checkInteger('meterStream: covered', options.covered, 0), step);
+  let tokens = 0;
+  let isWhole = false;
+  try {
+    for await (const chunk of chunks) {
+      tokens += checkInteger('meterStream: the result of count', count(chunk), 0);
+      if (tokens >= SHARE * cover.tokens) cover.extend(tokens);
+      yield chunk;
+      if (tokens < cover.tokens) continue;
+      const denial = await cover.extended(tokens);
+      if (denial === undefined) continue;
+      if (last !== undefined) yield last(denial);
+      return;
+    }
+    isWhole = true;
+  } finally {
+    cover.close();
+    if (!isWhole) abort?.abort();
+    await hold.settle((isWhole ? used?.() : undefined) ?? amountsOf(tokens));
+  }
+}
+
+/** The tokens that a hold covers. */
+class Cover<Axes extends string> {
+  #extending: Promise<void> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #isDenied = false;
+  /** The step for the rest of a budget that has no room for a whole one. */
+  readonly #least: number;
+  readonly #renewing: NodeJS.Timeout;
+
+  constructor(
+    readonly hold: Hold<Axes>,
+    readonly amountsOf: (tokens: number) => Amounts<Axes>,
+    public tokens: number,
+    private step: number,
+  ) {
+    this.#least = Math.max(1, Math.floor(step / 8));
+    this.#renewing = setInterval(() => void this.#keep(hold.renew()), hold.ttl / 3);
+    this.#renewing.unref();
+  }
+
+  /** Begins to take more, unless that is under way or was denied. */
+  extend(arrived: number): void {
+    if (this.#extending !== undefined || this.#isDenied) return;
+    const tokens = Math.max(this.tokens, arrived) + this.step;
+    const more = this.hold.more(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
+    const extended = more.then((fits) => {
+      if (fits) this.tokens = tokens;
+      else this.#isDenied = true;
+    });
+    this.#extending = this.#keep(extended).then(() => {
+      this.#extending = undefined;
+    });
+  }
+
+  /** The hold is used up: waits until more is there. @returns why there is no more */
+  async extended(arrived: number): Promise<Denial | undefined> {
+    await this.#wait();
+    if (this.#isDenied && this.step > this.#least) {
+      this.step = this.#least;
+      this.#isDenied = false;
+      this.extend(arrived);
+      await this.#wait();
+    }
+    return this.#isDenied ? this.hold.denial : undefined;
+  }
+
+  async #wait(): Promise<void> {
+    await this.#extending;
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** An error in the background rejects the next wait. */
+  #keep(work: Promise<unknown>): Promise<void> {
+    return work.then(
+      () => {},
+      (error: unknown) => {
+        this.#failure ??= { error };
+      },
+    );
+  }
+
+  close(): void {
+    clearInterval(this.#renewing);
+  }
+}
+
+function difference<Axes extends string>(before: Amounts<Axes>, after: Amounts<Axes>): Amounts<Axes> {
+  const entries = Object.entries(after) as [Axes, number][];
+  return Object.fromEntries(
+    entries.map(([axis, amount]) => [axis, Math.max(0, amount - (before[axis] ?? 0))]),
+  ) as Amounts<Axes>;
+}
