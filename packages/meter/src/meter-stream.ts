@@ -7,7 +7,7 @@ import type { Hold } from './hold.js';
 export interface MeterStreamOptions<Chunk, Axes extends string> {
   /** The tokens of a chunk, by your tokenizer. */
   readonly count: (chunk: Chunk) => number;
-  /** The amounts of so many tokens from the beginning of the stream: `(tokens) => ({ output: tokens, usd: 3_000 + 15 * tokens })`. */
+  /** The amounts of the first tokens of the stream: `(tokens) => ({ output: tokens, usd: 3_000 + 15 * tokens })`. */
   readonly amountsOf: (tokens: number) => Amounts<Axes>;
   /** The tokens that the hold covers already. */
   readonly covered: number;

@@ -120,6 +120,14 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
   'a group has more than one argument': ['frame: while last > offset or next < size do'],
   'nobody waits for ten years': ['tb: if cost * p[1] >= most_of(p) - debt then return NEVER end'],
+  'one of them is odd and the other even, and an amount of 0 changes nothing': [
+    'hold: while place < #amounts and amounts[place] < moment do place = place + 2 end',
+    'hold: if best == from or place >= #amounts then break end',
+    'hold: if limit.before >= 0 and amounts[place] == lapses then',
+    'hold: if moment ~= NEVER and (best == NEVER or moment <= best) then best = moment end',
+    'hold: if more >= 0 then charge(key_state) else refund(key_state, at) end',
+    'hd: for i = 2, p[1] >= 0 and #state / 8 or 0, 2 do',
+  ],
   'nobody tries so often': [
     'frame: if tries >= MOST_TRIES then return NEVER end',
     'frame: if tries >= MOST_LATER then break end',

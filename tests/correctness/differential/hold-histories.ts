@@ -1,10 +1,17 @@
 import type { Redis } from 'ioredis';
 import type { Rule } from '../../../packages/core/src/algorithms/algorithm.js';
-import { holdRule, KEEP, MOST_HELD, REFUND } from '../../../packages/core/src/algorithms/hold/hold.js';
+import {
+  BEGAN,
+  holdRule,
+  KEEP,
+  LAPSES,
+  MOST_HELD,
+  REFUND,
+} from '../../../packages/core/src/algorithms/hold/hold.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
-import { type Entry, encodeEntry, expiryOf } from '../../../packages/core/src/engine/entry.js';
+import { type Entry, encodeEntry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { fixedWindow, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
@@ -28,7 +35,8 @@ const rulesOf = (random: Random): readonly Rule[] => {
     slidingLog({ limit: 15, window: '30s' }),
   ];
   const two = [spent[random(spent.length)]!, spent[random(spent.length)]!].map(compilePolicy);
-  return [...two.flatMap((rule) => [rule, holdRule(MOST_HELD)]), holdRule(6)];
+  const counting = two.flatMap((rule) => [rule, holdRule(MOST_HELD)]);
+  return random(3) === 0 ? [holdRule(6), ...counting] : [...counting, holdRule(6)];
 };
 
 const record = holdRule(0);
@@ -51,6 +59,11 @@ export function holdHistory(random: Random, length: number, seen: Set<string>): 
   return Array.from({ length }, () => {
     now += random(8) === 0 ? -random(2 * MINUTE) : random([1, 20_000, 2_000_000, MINUTE][random(4)]!);
     const which = random(HOLDS);
+    // At the moment at which a hold lapses, or a window that began with it ends.
+    const known = entries[which];
+    const moments = known !== undefined && !isEnvelope(known) ? [known[LAPSES]!, known[BEGAN]! + MINUTE] : [];
+    const moment = moments[random(6)];
+    if (moment !== undefined && moment > now) now = moment;
     const kinds = ['hold', 'hold', 'hold', 'hold', 'settle', 'settle', 'peek', 'charge', 'block'] as const;
     const operation = kinds[random(kinds.length)]!;
     const isHold = operation === 'hold' || operation === 'settle';
@@ -66,7 +79,7 @@ export function holdHistory(random: Random, length: number, seen: Set<string>): 
       const isSoft = operation === 'hold' && random(6) === 0;
       return { limit: limitOf(rule), key: `rule ${i}`, cost: isHold ? cost : random(3), at: isSoft ? 1 : 0 };
     });
-    const wait = isHold ? [1_000, 1_000_000, 30_000_000][random(3)]! : random(2) * random(3_000_000);
+    const wait = isHold ? [1_000, 2 ** 20, 1_000_000, 30_000_000][random(4)]! : random(2) * random(3_000_000);
     const traced = operation !== 'charge' && operation !== 'block' && random(2) === 0;
     const call: Call = { operation, wait, parts: [first, ...parts], traced };
     const places = [which, ...rules.map((_, i) => HOLDS + i)];
