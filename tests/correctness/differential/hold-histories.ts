@@ -82,19 +82,40 @@ export function holdHistory(random: Random, length: number, seen: Set<string>): 
     const wait = isHold ? [1_000, 2 ** 20, 1_000_000, 30_000_000][random(4)]! : random(2) * random(3_000_000);
     const traced = operation !== 'charge' && operation !== 'block' && random(2) === 0;
     const call: Call = { operation, wait, parts: [first, ...parts], traced };
-    const places = [which, ...rules.map((_, i) => HOLDS + i)];
-    const keyStates = call.parts.map((part, i) => new KeyState(part, entries[places[i]!], now));
-    const answer = decide(call, keyStates);
-    keyStates.forEach((keyState, i) => {
-      if (!keyState.keeps(operation)) return;
-      const entry = keyState.entry();
-      entries[places[i]!] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
-    });
+    const { answer, stored } = decideOn(entries, which, now, call);
     seen.add(`${operation} ${answer.allowed ? 'allowed' : answer.wait < 0 ? 'never' : 'denied'}`);
     if (operation === 'hold' && answer.allowed)
       seen.add(first.cost === KEEP ? 'keep' : first.cost === REFUND ? 'refund' : 'more');
-    const stored = entries.map((entry) => (entry === undefined ? null : encodeEntry(entry).toString('hex')));
     return { which, now, call, answer, stored };
+  });
+}
+
+/** Decides a call of the hold `which`, and keeps the entries. */
+function decideOn(entries: (Entry | undefined)[], which: number, now: number, call: Call) {
+  const places = [which, ...call.parts.slice(1).map((_, i) => HOLDS + i)];
+  const keyStates = call.parts.map((part, i) => new KeyState(part, entries[places[i]!], now));
+  const answer = decide(call, keyStates);
+  keyStates.forEach((keyState, i) => {
+    if (!keyState.keeps(call.operation)) return;
+    const entry = keyState.entry();
+    entries[places[i]!] = entry === undefined || expiryOf(entry) <= now ? undefined : entry;
+  });
+  return {
+    answer,
+    stored: entries.map((entry) => (entry === undefined ? null : encodeEntry(entry).toString('hex'))),
+  };
+}
+
+/** A hold that has taken nothing is settled at the moment at which a window that began with it would end. */
+export function settledAtTheEnd(): HoldStep[] {
+  const rules = [compilePolicy(fixedWindow({ limit: 20, window: '1m' })), holdRule(MOST_HELD)];
+  const entries: (Entry | undefined)[] = Array.from({ length: HOLDS + rules.length }, () => undefined);
+  return (['hold', 'settle'] as const).map((operation, i) => {
+    const now = START + i * MINUTE;
+    const parts = rules.map((rule, n) => ({ limit: limitOf(rule), key: `rule ${n}`, cost: 5, at: 0 }));
+    const first = { limit: limitOf(record), key: 'hold 0', cost: REFUND, at: 7 };
+    const call: Call = { operation, wait: 2 * MINUTE, parts: [first, ...parts] };
+    return { which: 0, now, call, ...decideOn(entries, 0, now, call) };
   });
 }
 

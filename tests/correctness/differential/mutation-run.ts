@@ -28,7 +28,7 @@ import {
   rates,
   type Step,
 } from './histories.js';
-import { holdDifference, holdHistory, holdScript } from './hold-histories.js';
+import { holdDifference, holdHistory, holdScript, settledAtTheEnd } from './hold-histories.js';
 import { mutantsOf } from './mutants.js';
 import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
@@ -302,7 +302,7 @@ const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).ma
 
 /** The first difference of holds. */
 const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
-  const steps = holdHistory(randomFrom(run), 40, new Set());
+  const steps = run === 0 ? settledAtTheEnd() : holdHistory(randomFrom(run), 40, new Set());
   return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
 });
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
