@@ -1,5 +1,5 @@
 // Calls a service that limits its callers, from four processes, through Sluice and through what others use.
-//   node bench/outgoing.mjs                    about fifteen minutes (after npm run build): 10,000 calls at 50 a second for each contender
+//   node bench/outgoing.mjs                    about fifteen minutes : 10,000 calls at 50 a second for each contender
 //   node bench/outgoing.mjs --quick            a few seconds, to see that it works
 //   node bench/outgoing.mjs --calls=1000 --rate=200 --latency=200 --others=0.1 --only=sluice,bottleneck
 // `--others`: the part of the limit that other users of the account take. Redis: REDIS_URL, or one that it starts itself.
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startService } from './lib/outgoing/service.mjs';
 import { benchRedis } from './lib/redis.mjs';
+import { bundled } from './lib/sources.mjs';
 
 const PROCESSES = 4;
 const CONTENDERS = ['sluice', 'bottleneck', 'p-throttle'];
@@ -28,6 +29,7 @@ const latency = Number(values.latency);
 const others = Number(values.others);
 
 const redis = await benchRedis();
+const sources = await bundled("export * from '@sluice/core'; export { upstream } from '@sluice/outgoing';");
 try {
   console.log(
     `${calls} calls at ${rate} a second, ${PROCESSES} processes, replies after ${latency} ms, others take ${others * 100} %`,
@@ -35,6 +37,7 @@ try {
   console.log('| | refused | of the ideal time | fairness |\n|---|---|---|---|');
   for (const contender of values.only.split(',')) console.log(await row(contender));
 } finally {
+  sources.remove();
   await redis.stop();
 }
 
@@ -45,6 +48,7 @@ async function row(contender) {
     const name = `b${process.pid}-${contender}`;
     const work = {
       contender,
+      sources: sources.file,
       name,
       origin: service.origin,
       redis: redis.url,

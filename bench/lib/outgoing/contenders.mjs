@@ -9,9 +9,8 @@ async function checked(url) {
 }
 
 export const contenders = {
-  async sluice({ name, origin, redis, rate }) {
-    const { redisStore, slidingLog } = await import('@sluice/core');
-    const { upstream } = await import('@sluice/outgoing');
+  async sluice({ sources, name, origin, redis, rate }) {
+    const { redisStore, slidingLog, upstream } = await import(sources);
     const store = redisStore(redis);
     const limits = { requests: slidingLog({ limit: rate, window: '1s' }) };
     const client = upstream({

@@ -1,0 +1,49 @@
+import { slidingLog } from '@sluice/core';
+import { type FleetRun, runFleet } from '../../support/outgoing/virtual-fleet.js';
+
+jest.setTimeout(120_000);
+
+const CALLS = 10_000;
+const RATE = 50;
+
+const run = (options: { readonly latency?: number; readonly others?: number }): Promise<FleetRun> =>
+  runFleet({
+    processes: 4,
+    calls: CALLS,
+    rate: RATE,
+    jitter: 3,
+    limits: { requests: slidingLog({ limit: RATE, window: '1s' }) },
+    ...options,
+  });
+
+test.each([
+  ['alone', {}],
+  ['with replies after 200 ms', { latency: 200 }],
+])(
+  '10,000 calls of four processes, %s: none is refused, and they take at most 1.03 of the ideal time',
+  async (_, options) => {
+    const { served, refused, ideal } = await run(options);
+    expect({ served, refused }).toEqual({ served: CALLS, refused: 0 });
+    expect(ideal).toBeLessThanOrEqual(1.03);
+  },
+);
+
+test('while others use a tenth of the limit, at most one call in a thousand is refused', async () => {
+  const { served, refused, ideal } = await run({ latency: 200, others: 0.1 });
+  expect(served).toBe(CALLS);
+  expect(refused).toBeLessThanOrEqual(CALLS / 1000);
+  expect(ideal).toBeLessThanOrEqual(1.035);
+});
+
+test('when the others have stopped, the whole limit comes back', async () => {
+  const { arrivals } = await runFleet({
+    processes: 2,
+    calls: 6000,
+    rate: RATE,
+    limits: { requests: slidingLog({ limit: RATE, window: '1s' }) },
+    others: 0.2,
+    othersUntil: 20_000,
+  });
+  const in5s = arrivals.filter(({ at, isServed }) => isServed && at >= 90_000 && at < 95_000);
+  expect(in5s.length).toBeGreaterThan(4.8 * RATE);
+});
