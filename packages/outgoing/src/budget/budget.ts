@@ -28,10 +28,11 @@ const waitedOf = ({ decision }: Taken): number => decision.waited;
 const TOO_LATE = new Error('The deadline of the call passed before its turn');
 
 /**
- * Part of a window by which our windows are longer, and at most so many ms: not all calls take equally long to arrive. So a call that arrives
+ * Part of a window by which our windows are longer, because not all calls take equally long to arrive. So a call that arrives
  * late, and one of the next window that does not, are no more in one window of the upstream than its limit.
  */
 const LONGER = 0.01;
+/** ms; the most by which they are. */
 export const LONGEST = 20;
 /** Part of a window by which a waiting call leaves later than its permits are back, and after the call before: bursts arrive unevenly. */
 const MARGIN = 0.005;

@@ -10,7 +10,7 @@ const MOST = 10_000;
 const STEP = 0.02;
 /** Steps that refusals of calls with one limit take away: after a stall many calls are refused at once. */
 const MOST_STEPS = 3;
-/** Calls after which a step comes back if responses do not say how much is left: of so many calls at most one is refused for it. */
+/** Calls after which a step comes back if responses do not say how much is left: at most one of them is refused for it. */
 const CALLS = 1000;
 /** Windows after which the permits that responses have stated as left come back. */
 const WINDOWS = 10;

@@ -14,7 +14,7 @@ interface Waiting {
 
 /** Calls that go on at once at first. */
 const FIRST = 4;
-/** ms; longer waits in the store take places away: what is learned meanwhile concerns only calls that have none. */
+/** ms; longer waits in the store take places away: a limit that changes concerns only calls without a booking. */
 const LONG = 500;
 /** ms; shorter waits give more places, so that the way to the store limits no rate. */
 const SHORT = 100;
