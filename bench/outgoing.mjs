@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startService } from './lib/outgoing/service.mjs';
 import { benchRedis } from './lib/redis.mjs';
-import { bundled } from './lib/sources.mjs';
+import { bundled, loaded } from './lib/sources.mjs';
 
 const PROCESSES = 4;
-const CONTENDERS = ['sluice', 'bottleneck', 'p-throttle'];
+const CONTENDERS = ['sluice', 'bottleneck', 'p-throttle', 'effect'];
+/** Installed at the first run, into node_modules/.cache: it is too large to install with the repository. */
+const EFFECT = { effect: '4.1.0' };
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +31,10 @@ const latency = Number(values.latency);
 const others = Number(values.others);
 
 const redis = await benchRedis();
+const { registryPackages } = await loaded("export * from './registry-packages.ts'", 'tests/support');
+const packages = values.only.split(',').includes('effect')
+  ? await registryPackages('effect', EFFECT)
+  : undefined;
 const sources = await bundled("export * from '@sluice/core'; export { upstream } from '@sluice/outgoing';");
 try {
   console.log(
@@ -49,6 +55,7 @@ async function row(contender) {
     const work = {
       contender,
       sources: sources.file,
+      packages,
       name,
       origin: service.origin,
       redis: redis.url,

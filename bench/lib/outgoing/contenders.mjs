@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
 // How each library calls the service: `load(path)` resolves when the call was served.
 
 async function checked(url) {
@@ -31,6 +34,48 @@ export const contenders = {
       close: async () => {
         await client.close();
         await store.close();
+      },
+    };
+  },
+
+  /** Its limits live in Redis, shared by all processes. The client is given as text commands of ioredis. */
+  async effect({ packages, name, origin, redis, rate }) {
+    const part = (path) => import(pathToFileURL(join(packages, 'effect/dist', `${path}.js`)).href);
+    const [Effect, Layer, HttpClient, Fetch, RateLimiter, RedisOf] = await Promise.all(
+      [
+        'Effect',
+        'Layer',
+        'http/HttpClient',
+        'http/FetchHttpClient',
+        'persistence/RateLimiter',
+        'persistence/Redis',
+      ].map(part),
+    );
+    const { Redis } = await import('ioredis');
+    const client = new Redis(redis);
+    const send = (command, ...args) => Effect.tryPromise(() => client.call(command, ...args));
+    const made = RedisOf.make({ send, subscribe: () => Effect.never, connect: Effect.never });
+    const store = RateLimiter.layerStoreRedis({ prefix: `${name}:` }).pipe(
+      Layer.provide(Layer.effect(RedisOf.Redis, made)),
+    );
+    const layer = Layer.merge(Fetch.layer, RateLimiter.layer.pipe(Layer.provide(store)));
+    const load = (path) =>
+      Effect.gen(function* () {
+        const limiter = yield* RateLimiter.RateLimiter;
+        const http = (yield* HttpClient.HttpClient).pipe(
+          HttpClient.withRateLimiter({ limiter, window: '1 second', limit: rate, key: 'service', times: 20 }),
+        );
+        const response = yield* http.get(origin + path);
+        yield* response.text;
+        if (response.status !== 200) throw new Error(`status ${response.status}`);
+      });
+    const ManagedRuntime = await part('ManagedRuntime');
+    const runtime = ManagedRuntime.make(layer);
+    return {
+      load: (path) => runtime.runPromise(load(path)),
+      close: async () => {
+        await runtime.dispose();
+        client.disconnect();
       },
     };
   },
