@@ -44,6 +44,8 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'block', command: `block user-2 --for 1h --limiter ${COUNT} --store STORE`, answer: 'y' },
   { name: 'unblock', command: `unblock user-2 --limiter ${COUNT} --store STORE`, answer: 'y' },
+  // The demo calls no other service.
+  { name: 'resume-none', command: 'resume github --store STORE' },
   { name: 'reset-no', command: `reset 127.0.0.1 --limiter hello --store STORE`, answer: 'n' },
   { name: 'reward', command: `reward 127.0.0.1 1 --limiter hello --store STORE`, answer: 'y' },
   { name: 'penalty', command: `penalty 127.0.0.1 1 --limiter hello --store STORE`, answer: 'y' },

@@ -12,6 +12,7 @@ import fc from 'fast-check';
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { runs } from '../../../tests/support/runs.js';
+import { onDeparture } from './budget/budget.js';
 import { standardHeaders } from './index.js';
 
 const account = { reads: [standardHeaders({ scope: 'account' })], retry: false } as const;
@@ -106,7 +107,12 @@ test('no header raises what any process believes of a budget: neither its rest n
       };
       const options = { ...account, limits: { requests: policy }, timeout: 0 };
       const clients = [up.client(options), up.client(options)];
-      const books = new RateLimiter({ name: 'fake:requests', policy, store: up.store, hashTag: 'fake' });
+      const books = new RateLimiter({
+        name: 'fake:requests',
+        policy: onDeparture(policy),
+        store: up.store,
+        hashTag: 'fake',
+      });
       const believed = () => books.peek('account:', { cost: 0 });
       let before = await believed();
       for (let i = 0; i < headers.length; i += 1) {

@@ -37,6 +37,8 @@ export interface ChannelSubscriber extends Omit<Follower, 'received'> {
   message(text: string): void;
 }
 
+/** Texts that are read at once: the time limit of each begins when it is sent. */
+const AT_ONCE = 500;
 /** ms until a server that refused a text gets another: each refusal is a line in its log. */
 const REFUSAL_PAUSE = 600_000;
 
@@ -92,11 +94,16 @@ export class RedisBoard implements FleetBoard {
       String(MOST_PROCESSES),
     ]);
     const [problem, ...listed] = (reply as unknown[]).map(String) as [string, ...string[]];
-    const notes = listed.flatMap((process, i) =>
-      i % 2 === 0 ? [this.#note(kind, process, Number(listed[i + 1]))] : [],
-    );
-    if (problem !== '') notes.push(Promise.resolve(unread(INDEX, problem)));
-    return (await Promise.all(notes)).filter((note) => note.text !== '' || note.problem !== undefined);
+    const notes: FleetNote[] = [];
+    for (let i = 0; i < listed.length; i += 2 * AT_ONCE) {
+      const some = listed.slice(i, i + 2 * AT_ONCE);
+      const read = some.flatMap((process, j) =>
+        j % 2 === 0 ? [this.#note(kind, process, Number(some[j + 1]))] : [],
+      );
+      notes.push(...(await Promise.all(read)));
+    }
+    if (problem !== '') notes.push(unread(INDEX, problem));
+    return notes.filter((note) => note.text !== '' || note.problem !== undefined);
   }
 
   close(): void {

@@ -47,7 +47,7 @@ const partOf = ({ window }: Windowed, part: number): number =>
   Math.min(LONGEST, Math.floor(window * 1000 * part) / 1000);
 
 /** The policy by which calls of these limits leave, so that the upstream finds that they keep them. */
-const onDeparture = (policy: Policy): Policy => {
+export const onDeparture = (policy: Policy): Policy => {
   if (!isSliding(policy)) return policy;
   const window = Math.round((policy.window + partOf(policy, LONGER)) * 1000) / 1000;
   return { ...policy, window } as Windowed;
