@@ -107,11 +107,11 @@ function decideOn(entries: (Entry | undefined)[], which: number, now: number, ca
 }
 
 /** A hold that has taken nothing is settled at the moment at which a window that began with it would end. */
-export function settledAtTheEnd(): HoldStep[] {
-  const rules = [compilePolicy(fixedWindow({ limit: 20, window: '1m' })), holdRule(MOST_HELD)];
+export function settledAtTheEnd(align: 'first-hit' | 'clock'): HoldStep[] {
+  const rules = [compilePolicy(fixedWindow({ limit: 20, window: '1m', align })), holdRule(MOST_HELD)];
   const entries: (Entry | undefined)[] = Array.from({ length: HOLDS + rules.length }, () => undefined);
   return (['hold', 'settle'] as const).map((operation, i) => {
-    const now = START + i * MINUTE;
+    const now = Math.ceil(START / MINUTE + i) * MINUTE;
     const parts = rules.map((rule, n) => ({ limit: limitOf(rule), key: `rule ${n}`, cost: 5, at: 0 }));
     const first = { limit: limitOf(record), key: 'hold 0', cost: REFUND, at: 7 };
     const call: Call = { operation, wait: 2 * MINUTE, parts: [first, ...parts] };

@@ -302,7 +302,8 @@ const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).ma
 
 /** The first difference of holds. */
 const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
-  const steps = run === 0 ? settledAtTheEnd() : holdHistory(randomFrom(run), 40, new Set());
+  const align = (['first-hit', 'clock'] as const)[run];
+  const steps = align === undefined ? holdHistory(randomFrom(run), 40, new Set()) : settledAtTheEnd(align);
   return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
 });
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));

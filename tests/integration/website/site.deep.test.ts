@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join, resolve } from 'node:path';
 import * as core from '@sluice/core';
@@ -331,7 +331,7 @@ test('on a phone the page fits the screen, and follows the dark colour scheme', 
 
 test.each(
   readdirSync(join(root, 'packages/core/src/algorithms'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter(({ name, parentPath }) => existsSync(join(parentPath, name, 'README.md')))
     .map(({ name }) => name),
 )('the page of %s draws it, and links to the playground', async (name) => {
   const page = await open(`/algorithms/${name}.html`);
