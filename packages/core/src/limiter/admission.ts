@@ -13,7 +13,7 @@ import type { Decision } from '../decision.js';
 import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { DECISION, isTraced, WAIT } from '../telemetry/channels.js';
+import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
 import { AcquireMessage, DecideMessage } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord } from './decision-record.js';
@@ -30,6 +30,9 @@ import { WakeOrder } from './waiting/wake-order.js';
 export type KeyChange = 'block' | 'extend-block' | 'override' | 'reset';
 
 const holds = (part: Part): boolean => part.cost > 0 && isHeld(part);
+
+/** Each call reads whether anyone subscribes to these: not by isTraced, which would be a call more. */
+const { start, end, asyncStart, asyncEnd, error } = DECIDE;
 
 /** A store of a program's own that answers later. */
 async function finishLater(
@@ -86,7 +89,13 @@ export class Admission implements Finisher<Decision> {
    */
   admit(call: KeyCall, shadow = false, now = false): MaybePromise<Decision> {
     if (this.#closed !== undefined) throw this.#closed;
-    const heard = DECISION.hasSubscribers || isTraced();
+    const heard =
+      DECISION.hasSubscribers ||
+      start.hasSubscribers ||
+      end.hasSubscribers ||
+      asyncStart.hasSubscribers ||
+      asyncEnd.hasSubscribers ||
+      error.hasSubscribers;
     const admitted = shadow ? shadowCall(call) : call;
     const finisher = shadow ? this.#shadow : this;
     return heard ? this.#publish(admitted, shadow, finisher, now) : this.#send(admitted, finisher, now);
