@@ -67,6 +67,7 @@ class Cover<Axes extends string> {
   #extending: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
   #isDenied = false;
+  #denial: Denial | undefined;
   /** The step for the rest of a budget that has no room for a whole one. */
   readonly #least: number;
   readonly #renewing: NodeJS.Timeout;
@@ -89,7 +90,10 @@ class Cover<Axes extends string> {
     const more = this.hold.more(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
     const extended = more.then((fits) => {
       if (fits) this.tokens = tokens;
-      else this.#isDenied = true;
+      else {
+        this.#isDenied = true;
+        this.#denial = this.hold.denial; // a renewal in the background clears the hold's
+      }
     });
     this.#extending = this.#keep(extended).then(() => {
       this.#extending = undefined;
@@ -105,7 +109,7 @@ class Cover<Axes extends string> {
       this.extend(arrived);
       await this.#wait();
     }
-    return this.#isDenied ? this.hold.denial : undefined;
+    return this.#isDenied ? this.#denial : undefined;
   }
 
   async #wait(): Promise<void> {

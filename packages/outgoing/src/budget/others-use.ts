@@ -12,6 +12,8 @@ const STEP = 0.02;
 const MOST_STEPS = 3;
 /** Calls after which a step comes back if responses do not say how much is left: at most one of them is refused for it. */
 const CALLS = 1000;
+/** An override ends after at most this long, ms. */
+const LONGEST = 30 * 86_400_000;
 /** Windows after which the permits that responses have stated as left come back. */
 const WINDOWS = 10;
 
@@ -33,6 +35,8 @@ interface Lowered {
  */
 export class OthersUse {
   readonly #lowered = new RecentMap<string, Lowered>(MOST, () => false);
+  /** The limit that this process wrote last. */
+  readonly #written = new RecentMap<string, number>(MOST, () => false);
 
   constructor(
     readonly budget: Budget,
@@ -66,6 +70,8 @@ export class OthersUse {
       if (policy === undefined || seen.limit >= Math.min(policy.limit, this.stated.of(account, seen.name)))
         continue;
       const key = `${seen.name} ${account}`;
+      // An operator's lower limit, or one of another process, is not ours to raise.
+      if (this.#written.get(key) !== seen.limit) continue;
       const { now } = this.budget;
       let lowered = this.#lowered.get(key);
       if (lowered?.limit !== seen.limit) {
@@ -85,7 +91,11 @@ export class OthersUse {
   /** Policies of a limit that can be lowered. */
   #limited(name: string): Limited | undefined {
     const policy = this.budget.policies[name];
-    return policy !== undefined && 'limit' in policy && policy.algorithm !== 'concurrency'
+    // A decision of a policy with a burst states the burst as its limit.
+    return policy !== undefined &&
+      'limit' in policy &&
+      !('burst' in policy) &&
+      policy.algorithm !== 'concurrency'
       ? (policy as Limited)
       : undefined;
   }
@@ -98,8 +108,9 @@ export class OthersUse {
     const limit = Math.min(to(known), this.stated.of(account, seen.name));
     if (limit >= policy.limit) await limiter.removeOverride(account);
     else {
-      const expiresIn = 2 * Math.max(WINDOWS * seen.window, quietOf(policy, seen));
+      const expiresIn = Math.min(LONGEST, 2 * Math.max(WINDOWS * seen.window, quietOf(policy, seen)));
       await limiter.override(account, { ...policy, limit } as Policy, { expiresIn });
+      this.#written.set(`${seen.name} ${account}`, limit);
     }
   }
 }

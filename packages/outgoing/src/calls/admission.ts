@@ -96,7 +96,7 @@ class Holdings {
   ticket(): Ticket {
     const { parts, taken, ramps, pass } = this;
     const snapshot = taken && parts.beliefs!.took(this.account, taken.decision);
-    return { taken, snapshot, ramps, pass: pass! };
+    return { taken, snapshot, ramps, pass: parts.circuit.sent(pass!) };
   }
 }
 

@@ -136,7 +136,8 @@ export class Caller {
     try {
       return { response: await exchange.send() };
     } catch (error) {
-      this.options.parts.circuit.leave(ticket.pass, signal?.aborted ? 'other' : NO_CONNECTION);
+      const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
+      this.options.parts.circuit.leave(ticket.pass, isAborted ? 'other' : NO_CONNECTION);
       // The upstream may have counted it: only held permits come back.
       await this.admission.leave(ticket.ramps);
       await this.#end(ticket);

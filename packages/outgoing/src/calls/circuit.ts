@@ -50,6 +50,9 @@ export class Circuit {
     return { counted: this.#counted, isTrial };
   }
 
+  /** The right of a call that is sent now: overloads before this count as its own past. */
+  sent = (pass: CircuitPass): CircuitPass => ({ ...pass, counted: this.#counted });
+
   /** May a call still be sent? Not if the circuit opened while it waited for something else. */
   isValid = ({ isTrial }: CircuitPass): boolean => isTrial || this.#delays === 0;
 

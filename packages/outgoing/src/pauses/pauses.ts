@@ -122,6 +122,8 @@ export class Pauses {
     const { now } = this;
     if (!allowed && !degraded) {
       const until = now + retryAfter;
+      // A longer pause of this process alone stays.
+      if (known !== undefined && !known.stored && known.until > until) return known;
       // Rounded up to ms: the same end read twice may differ by 1.
       const isSame = known !== undefined && Math.abs(known.until - until) <= 2;
       const end = isSame ? known.until : until;
