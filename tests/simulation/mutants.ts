@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a decision can be given back twice',
-    changes: core('limiter/admission.ts', 'DecisionRecord.keep(decision, kept);', ''),
+    changes: core('limiter/refunds.ts', 'DecisionRecord.keep(decision, kept);', ''),
     breaks: [...BOUNDS, 'givenBackOnce'],
   },
   {
