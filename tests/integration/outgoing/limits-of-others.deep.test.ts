@@ -1,7 +1,7 @@
 import { slidingLog } from '@sluice/core';
 import { type FleetRun, runFleet } from '../../support/outgoing/virtual-fleet.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(600_000);
 
 const CALLS = 10_000;
 const RATE = 50;
