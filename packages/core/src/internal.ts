@@ -15,7 +15,12 @@ export { compileEscalation } from './algorithms/escalate-options.js';
 export { compilePolicy } from './algorithms/index.js';
 export { notePeriod, shortPeriodOf } from './algorithms/policy-kind.js';
 export { checkCost } from './limiter/call-options.js';
-export { checkLimiterOptions, LIMITER_BASE_OPTIONS, USUAL_DEADLINE } from './limiter/limiter-options.js';
+export {
+  checkDeadline,
+  checkLimiterOptions,
+  LIMITER_BASE_OPTIONS,
+  USUAL_DEADLINE,
+} from './limiter/limiter-options.js';
 export { readNotify } from './limiter/observer.js';
 export { prefetchDefault } from './limiter/prefetch-options.js';
 

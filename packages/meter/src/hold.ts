@@ -22,6 +22,8 @@ export interface HoldSetting {
   readonly reportSoft: (state: BudgetState) => void;
 }
 
+const isUndefined = (value: unknown): boolean => value === undefined;
+
 /** Amounts that a call may still spend. It lapses after its `ttl` unless it is renewed. */
 export class Hold<Axes extends string = string> {
   readonly #context: HoldContext;
@@ -66,8 +68,8 @@ export class Hold<Axes extends string = string> {
 
   /** @internal The first call. @throws BudgetExceededError, HoldInUseError */
   async begin(kind: number): Promise<void> {
-    if (await this.#hold(this.#amounts, kind)) return;
-    throw new BudgetExceededError(this.#context.name, this.#denial!);
+    const denial = await this.#hold(this.#amounts, kind);
+    if (denial !== undefined) throw new BudgetExceededError(this.#context.name, denial);
   }
 
   /**
@@ -76,6 +78,11 @@ export class Hold<Axes extends string = string> {
    * @throws HoldLapsedError, StoreUnavailableError; TypeError after `settle` or `cancel`
    */
   more(amounts: Amounts<Axes>): Promise<boolean> {
+    return this.extend(amounts).then(isUndefined);
+  }
+
+  /** @internal As `more`. @returns why it does not fit: a call after it may change `denial` first */
+  extend(amounts: Amounts<Axes>): Promise<Denial | undefined> {
     const more = checkAmounts('more', amounts, this.#context.axisNames);
     return this.#inTurn('more', () => {
       const sums: Record<string, number> = { ...this.#amounts };
@@ -90,7 +97,7 @@ export class Hold<Axes extends string = string> {
    * @throws as `more` does
    */
   renew(): Promise<boolean> {
-    return this.#inTurn('renew', () => this.#hold(this.#amounts, 0));
+    return this.#inTurn('renew', () => this.#hold(this.#amounts, 0)).then(isUndefined);
   }
 
   /**
@@ -130,18 +137,16 @@ export class Hold<Axes extends string = string> {
     return done;
   }
 
-  async #hold(amounts: WholeAmounts, kind: number): Promise<boolean> {
+  /** @returns why the amounts do not fit */
+  async #hold(amounts: WholeAmounts, kind: number): Promise<Denial | undefined> {
     const { axes, reportSoft } = this.#setting;
     const answer = await this.#send('hold', amounts, kind);
-    if (!answer.allowed) {
-      this.#denial = denialOf(axes, answer, 1);
-      return false;
-    }
-    this.#denial = undefined;
+    this.#denial = answer.allowed ? undefined : denialOf(axes, answer, 1);
+    if (this.#denial !== undefined) return this.#denial;
     this.#amounts = amounts;
     this.#state = stateOf(axes, answer, 1);
     reportSoft(this.#state);
-    return true;
+    return undefined;
   }
 
   async #settle(used: WholeAmounts): Promise<BudgetState> {

@@ -1,8 +1,16 @@
 import type { Duration, Policy, Store } from '@sluice/core';
-import { checkFunction, checkName, checkOptions, describe, toMicros } from '@sluice/core/internal';
+import {
+  checkDeadline,
+  checkFunction,
+  checkName,
+  checkOptions,
+  describe,
+  isRecord,
+  toMicros,
+} from '@sluice/core/internal';
 import type { Denial } from './errors.js';
 
-/** What becomes of a hold that nobody renews: `keep` counts the estimate as used, `refund` gives it back. */
+/** What becomes of a hold that is not renewed: `keep` counts the estimate as used, `refund` gives it back. */
 export type Lapse = 'keep' | 'refund';
 
 /** Whose budget: a key, for all axes or for some of them. */
@@ -38,23 +46,21 @@ export interface MeterOptions<Who, Axes extends string> {
 }
 
 const OPTIONS = [
-  ...([
-    'name',
-    'store',
-    'axes',
-    'scopes',
-    'soft',
-    'onSoftLimit',
-    'ttl',
-    'lapse',
-    'keyPrefix',
-    'deadline',
-  ] as const),
+  'name',
+  'store',
+  'axes',
+  'scopes',
+  'soft',
+  'onSoftLimit',
+  'ttl',
+  'lapse',
+  'keyPrefix',
+  'deadline',
 ] as const satisfies readonly (keyof MeterOptions<unknown, string>)[];
 
 /** The options of one hold. */
 export interface HoldOptions {
-  /** Names the hold, among those of the same scopes. Default: a random one. */
+  /** Names the hold, among the holds of the same scopes. Default: a random one. */
   readonly id?: string | undefined;
   /** Default: the meter's. */
   readonly ttl?: Duration | undefined;
@@ -71,15 +77,14 @@ const MOST_AXES = 20;
 export function checkMeterOptions<Who, Axes extends string>(options: MeterOptions<Who, Axes>) {
   checkOptions('meter', options, OPTIONS);
   const { name, store, axes, scopes, soft = [], onSoftLimit, ttl = '30s', lapse = 'keep' } = options;
-  const { keyPrefix = 'sluice', deadline = store?.usualDeadline ?? 100 } = options;
+  const { keyPrefix = 'sluice' } = options;
   checkName('meter: name', name);
   checkName('meter: keyPrefix', keyPrefix);
   if (typeof store?.decide !== 'function')
     throw new TypeError(
       `meter: store must be memoryStore(), redisStore(…) or another store, not ${describe(store)}`,
     );
-  const isObject = typeof axes === 'object' && axes !== null && !Array.isArray(axes);
-  const names = (isObject ? Object.keys(axes) : []) as Axes[];
+  const names = (isRecord(axes) ? Object.keys(axes) : []) as Axes[];
   if (names.length === 0 || names.length > MOST_AXES) {
     throw new TypeError(
       `meter: axes must be an object of 1 to ${MOST_AXES} policies by their names, such as { usd: fixedWindow({ … }) }, not ${describe(axes)}`,
@@ -95,7 +100,7 @@ export function checkMeterOptions<Who, Axes extends string>(options: MeterOption
     scopes: scopes ?? ((who: Who) => [who as string]),
     ttl: checkTtl('meter: ttl', ttl),
     lapse: checkLapse('meter: lapse', lapse),
-    deadline: toMicros('meter: deadline', deadline),
+    deadline: checkDeadline('meter', options.deadline, store),
   };
 }
 

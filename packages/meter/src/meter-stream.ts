@@ -66,7 +66,7 @@ export async function* meterStream<Chunk, Axes extends string>(
 class Cover<Axes extends string> {
   #extending: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
-  #isDenied = false;
+  /** Why there was no more. */
   #denial: Denial | undefined;
   /** The step for the rest of a budget that has no room for a whole one. */
   readonly #least: number;
@@ -85,15 +85,12 @@ class Cover<Axes extends string> {
 
   /** Begins to take more, unless that is under way or was denied. */
   extend(arrived: number): void {
-    if (this.#extending !== undefined || this.#isDenied) return;
+    if (this.#extending !== undefined || this.#denial !== undefined) return;
     const tokens = Math.max(this.tokens, arrived) + this.step;
-    const more = this.hold.more(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
-    const extended = more.then((fits) => {
-      if (fits) this.tokens = tokens;
-      else {
-        this.#isDenied = true;
-        this.#denial = this.hold.denial; // a renewal in the background clears the hold's
-      }
+    const more = this.hold.extend(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
+    const extended = more.then((denial) => {
+      this.#denial = denial;
+      if (denial === undefined) this.tokens = tokens;
     });
     this.#extending = this.#keep(extended).then(() => {
       this.#extending = undefined;
@@ -103,13 +100,13 @@ class Cover<Axes extends string> {
   /** The hold is used up: waits until more is there. @returns why there is no more */
   async extended(arrived: number): Promise<Denial | undefined> {
     await this.#wait();
-    if (this.#isDenied && this.step > this.#least) {
+    if (this.#denial !== undefined && this.step > this.#least) {
       this.step = this.#least;
-      this.#isDenied = false;
+      this.#denial = undefined;
       this.extend(arrived);
       await this.#wait();
     }
-    return this.#isDenied ? this.#denial : undefined;
+    return this.#denial;
   }
 
   async #wait(): Promise<void> {

@@ -27,7 +27,7 @@ const MOST_SCOPES = 10;
 
 /** The keys of a meter: of its axes, and of the records of its holds. */
 export class MeterKeys {
-  /** The limiter of each axis but those of what runs at once: to block keys, or to override their numbers. */
+  /** The limiter of each axis that does not limit what runs at once: to block keys, or to override their numbers. */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
   readonly #axes = new Map<string, Axis>();
   readonly #record: Limit;
