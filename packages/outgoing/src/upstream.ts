@@ -2,9 +2,7 @@ import { memoryStore } from '@sluice/core';
 import { checkOptions, describe, warnOnce } from '@sluice/core/internal';
 import { Beliefs } from './budget/beliefs.js';
 import { Budget } from './budget/budget.js';
-import { OthersUse } from './budget/others-use.js';
 import { RetryBudget } from './budget/retry-budget.js';
-import { StatedLimits } from './budget/stated-limits.js';
 import { accountOf } from './calls/account.js';
 import { type Answered, Caller } from './calls/caller.js';
 import { Circuit } from './calls/circuit.js';
@@ -86,7 +84,6 @@ export class Upstream {
     const hasPriorities = options.priority !== undefined;
     this.#budget = hasLimits ? new Budget({ ...shared, limits, concurrency, hasPriorities }) : undefined;
     this.#retries = retry && new RetryBudget(name, store, keyPrefix, deadline, retry.budget);
-    const stated = this.#budget && new StatedLimits(this.#budget);
     const parts = {
       name,
       pauses: this.#pauses,
@@ -94,8 +91,7 @@ export class Upstream {
       circuit: new Circuit(this.#pauses),
       ramps: new Ramps(this.#pauses, Object.keys(limits).length > 0),
       budget: this.#budget,
-      beliefs: this.#budget && new Beliefs(this.#budget, stated!),
-      othersUse: this.#budget && new OthersUse(this.#budget, stated!),
+      beliefs: this.#budget && new Beliefs(this.#budget),
     };
     const account = options.account ?? accountOf(name);
     const route = options.route ?? (({ url }: OutgoingRequest) => routeOf(url.pathname));

@@ -2,7 +2,8 @@ import type { Decision } from '@sluice/core';
 import { RecentMap } from '@sluice/core/internal';
 import type { ObservedLimit } from '../reading/reading.js';
 import { type Budget, LONGEST } from './budget.js';
-import type { StatedLimits } from './stated-limits.js';
+import { OthersUse } from './others-use.js';
+import { StatedLimits } from './stated-limits.js';
 
 /** Budgets of accounts that this process remembers. */
 const MOST = 10_000;
@@ -24,10 +25,13 @@ export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
 export class Beliefs {
   readonly #tallies = new RecentMap<string, Tally>(MOST, () => false);
 
-  constructor(
-    readonly budget: Budget,
-    readonly stated: StatedLimits,
-  ) {}
+  readonly #stated: StatedLimits;
+  readonly othersUse: OthersUse;
+
+  constructor(readonly budget: Budget) {
+    this.#stated = new StatedLimits(budget);
+    this.othersUse = new OthersUse(budget, this.#stated);
+  }
 
   #tally(name: string, account: string): Tally {
     const key = `${name} ${account}`;
@@ -67,7 +71,7 @@ export class Beliefs {
       if (ours === undefined || then === undefined) continue;
       // What passes in a longer window also bounds ours; a shorter one, such as a burst, does not.
       const isBound = limit !== undefined && (window === undefined || window + LONGEST >= ours.window);
-      const smaller = isBound ? await this.stated.observe(account, ours, limit) : 0;
+      const smaller = isBound ? await this.#stated.observe(account, ours, limit) : 0;
       if (remaining === undefined) continue;
       if (window !== undefined && window > ours.window) continue; // another, longer budget
       const tally = this.#tally(dimension, account);

@@ -19,10 +19,10 @@ const WINDOWS = 10;
 
 type Limited = Policy & { readonly limit: number };
 
-/** A lowered limit as this process has seen it. */
+/** A lower limit that this process wrote. */
 interface Lowered {
   readonly limit: number;
-  /** ms since 1970. */
+  /** When it wrote it first, ms since 1970. */
   readonly since: number;
   /** The least that responses have stated as left since then; undefined: they did not say. */
   left: number | undefined;
@@ -35,8 +35,6 @@ interface Lowered {
  */
 export class OthersUse {
   readonly #lowered = new RecentMap<string, Lowered>(MOST, () => false);
-  /** The limit that this process wrote last. */
-  readonly #written = new RecentMap<string, number>(MOST, () => false);
 
   constructor(
     readonly budget: Budget,
@@ -59,7 +57,7 @@ export class OthersUse {
       if (!isMeant) continue;
       const step = stepOf(policy);
       const least = Math.max(1, seen.limit - MOST_STEPS * step);
-      await this.#change(account, seen, (limit) => Math.min(limit, Math.max(least, limit - step)));
+      await this.#change(account, policy, seen, (limit) => Math.min(limit, Math.max(least, limit - step)));
     }
   }
 
@@ -70,21 +68,18 @@ export class OthersUse {
       if (policy === undefined || seen.limit >= Math.min(policy.limit, this.stated.of(account, seen.name)))
         continue;
       const key = `${seen.name} ${account}`;
+      const lowered = this.#lowered.get(key);
       // An operator's lower limit, or one of another process, is not ours to raise.
-      if (this.#written.get(key) !== seen.limit) continue;
+      if (lowered?.limit !== seen.limit) continue;
       const { now } = this.budget;
-      let lowered = this.#lowered.get(key);
-      if (lowered?.limit !== seen.limit) {
-        lowered = { limit: seen.limit, since: now, left: undefined };
-        this.#lowered.set(key, lowered);
-      }
       const left = leftOf(seen, observed);
       if (left !== undefined) lowered.left = Math.min(left, lowered.left ?? left);
       const waits = lowered.left === undefined ? quietOf(policy, seen) : WINDOWS * seen.window;
       if (now - lowered.since < waits) continue;
-      this.#lowered.delete(key);
+      // A new time begins, also if nothing was left to give back.
+      this.#lowered.set(key, { limit: seen.limit, since: now, left: undefined });
       const back = lowered.left ?? stepOf(policy);
-      await this.#change(account, seen, (limit) => (limit === seen.limit ? limit + back : limit));
+      await this.#change(account, policy, seen, (limit) => (limit === seen.limit ? limit + back : limit));
     }
   }
 
@@ -101,16 +96,24 @@ export class OthersUse {
   }
 
   /** Also renews the lower limit, which otherwise ends by itself. */
-  async #change(account: string, seen: PolicyDecision, to: (limit: number) => number): Promise<void> {
-    const policy = this.#limited(seen.name)!;
+  async #change(
+    account: string,
+    policy: Limited,
+    seen: PolicyDecision,
+    to: (limit: number) => number,
+  ): Promise<void> {
+    const key = `${seen.name} ${account}`;
     const limiter = this.budget.limiters[seen.name]!;
     const { limit: known } = await limiter.peek(account, { cost: 0 });
     const limit = Math.min(to(known), this.stated.of(account, seen.name));
-    if (limit >= policy.limit) await limiter.removeOverride(account);
-    else {
+    if (limit >= policy.limit) {
+      await limiter.removeOverride(account);
+      this.#lowered.delete(key);
+    } else {
       const expiresIn = Math.min(LONGEST, 2 * Math.max(WINDOWS * seen.window, quietOf(policy, seen)));
       await limiter.override(account, { ...policy, limit } as Policy, { expiresIn });
-      this.#written.set(`${seen.name} ${account}`, limit);
+      if (this.#lowered.get(key)?.limit !== limit)
+        this.#lowered.set(key, { limit, since: this.budget.now, left: undefined });
     }
   }
 }

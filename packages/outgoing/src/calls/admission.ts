@@ -2,7 +2,6 @@ import type { Cost } from '@sluice/core';
 import { isStoreUnavailableError } from '@sluice/core';
 import type { Beliefs, Snapshot } from '../budget/beliefs.js';
 import type { Budget, Taken } from '../budget/budget.js';
-import type { OthersUse } from '../budget/others-use.js';
 import { UpstreamPausedError } from '../errors.js';
 import type { Pause } from '../pauses/pause.js';
 import type { PauseWaits } from '../pauses/pause-waits.js';
@@ -38,7 +37,6 @@ export interface AdmissionParts {
   readonly circuit: Circuit;
   readonly budget: Budget | undefined;
   readonly beliefs: Beliefs | undefined;
-  readonly othersUse: OthersUse | undefined;
 }
 
 /** While a store is out, permits that it holds come back when their leases end. */
@@ -112,7 +110,7 @@ export class Admission {
   async admit(call: WaitingCall): Promise<Ticket> {
     const holdings = new Holdings(this.parts, call);
     try {
-      while (!(await this.#advance(call, holdings))) call.signal?.throwIfAborted();
+      while (!(await this.#advance(call, holdings)));
       return holdings.ticket();
     } catch (error) {
       await holdings.giveBackAll();

@@ -20,7 +20,7 @@ const LONG = 500;
 const SHORT = 100;
 
 /**
- * Lets some calls of a process go on at once; others wait here, those of the highest priority first. In the store nothing can be overtaken, and
+ * Lets some calls of a process go on at once; others wait here, the highest priority first. In the store nothing can be overtaken, and
  * a booking keeps its moment, so calls that wait long there have few places.
  */
 export class CallQueue {

@@ -51,10 +51,14 @@ export class Circuit {
   }
 
   /** The right of a call that is sent now: overloads before this count as its own past. */
-  sent = (pass: CircuitPass): CircuitPass => ({ ...pass, counted: this.#counted });
+  sent(pass: CircuitPass): CircuitPass {
+    return { ...pass, counted: this.#counted };
+  }
 
   /** May a call still be sent? Not if the circuit opened while it waited for something else. */
-  isValid = ({ isTrial }: CircuitPass): boolean => isTrial || this.#delays === 0;
+  isValid({ isTrial }: CircuitPass): boolean {
+    return isTrial || this.#delays === 0;
+  }
 
   /** The call has ended. */
   leave({ counted, isTrial }: CircuitPass, outcome: Outcome): void {

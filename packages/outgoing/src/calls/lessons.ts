@@ -28,12 +28,12 @@ export class Lessons {
     view: ResponseView,
     { refusal, observed }: RateLimitReading,
   ): Promise<Pause | undefined> {
-    const { beliefs, othersUse } = this.parts;
+    const { beliefs } = this.parts;
     const account = accountKey(scopes.account);
     if (refusal !== undefined) {
       const pause = await this.#refused(scopes, refusal, view);
       if (ticket.taken !== undefined)
-        await unlessOut(othersUse!.refused(account, ticket.taken.decision, refusal, observed));
+        await unlessOut(beliefs!.othersUse.refused(account, ticket.taken.decision, refusal, observed));
       return pause;
     }
     if (view.status >= 500) return undefined;
@@ -41,7 +41,7 @@ export class Lessons {
     for (const permit of ticket.ramps) await unlessOut(this.parts.ramps.succeeded(permit));
     if (ticket.taken !== undefined) {
       const { decision } = ticket.taken;
-      await unlessOut(othersUse!.served(account, decision, observed));
+      await unlessOut(beliefs!.othersUse.served(account, decision, observed));
       await unlessOut(beliefs!.observe(account, decision, ticket.snapshot!, observed));
     }
     if (observed.length === 0) return undefined;
