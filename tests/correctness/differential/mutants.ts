@@ -2,7 +2,7 @@ export interface Mutant {
   readonly line: string;
   /** The changed line. */
   readonly changed: string;
-  /** The tag of the algorithm that has the line, or `hold` for those of engine/hold.lua; undefined in the rest of the frame. */
+  /** The tag of the algorithm that has the line, or `hold` for lines of engine/hold.lua; undefined in the rest of the frame. */
   readonly tag: string | undefined;
   readonly source: string;
 }

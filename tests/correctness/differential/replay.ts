@@ -3,6 +3,7 @@ import type { State } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import { PendingCall, THE_ANSWER } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
+import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { type Entry, encodeEntry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
 import { Batch } from '../../../packages/core/src/stores/redis/batch.js';
@@ -108,6 +109,15 @@ end })
 local function hex(raw)
   return raw and (string.gsub(raw, '.', digits))
 end`;
+
+/** decide.lua, after which no key expires: Redis expires keys by its own clock, not by the injected moments. */
+export const WITHOUT_EXPIRY = `
+local function run(KEYS, ARGV)
+${decideScript.source}
+end
+local reply = run(KEYS, ARGV)
+for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
+return reply`;
 
 /**
  * Runs the original script once for each call, all within one script call, in which no key expires: keys expire by Redis's clock, not

@@ -7,7 +7,6 @@ import pg from 'pg';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { type Answer, storageKey } from '../../../packages/core/src/call/call.js';
 import type { Operation } from '../../../packages/core/src/call/operation.js';
-import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { ManualClock, type Store } from '../../../packages/core/src/index.js';
 import { ESCALATION_SUFFIX } from '../../../packages/core/src/internal.js';
 import { postgresStore } from '../../../packages/postgres/src/index.js';
@@ -29,7 +28,7 @@ import {
   type Step,
 } from './histories.js';
 import { policies } from './policies.js';
-import type { Observed, TimedCall } from './replay.js';
+import { type Observed, type TimedCall, WITHOUT_EXPIRY } from './replay.js';
 import { DEEP_SEED } from './runs.js';
 
 /**
@@ -59,15 +58,6 @@ const byClock =
     clock.set(now);
     return store.decide(call);
   };
-
-/** The script, after which no key expires: Redis expires keys by its own clock, not by the injected moments. */
-const WITHOUT_EXPIRY = `
-local function run(KEYS, ARGV)
-${decideScript.source}
-end
-local reply = run(KEYS, ARGV)
-for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
-return reply`;
 
 let server: PostgresServer;
 let redis: RedisServer;

@@ -1,19 +1,9 @@
 import type { Redis } from 'ioredis';
 import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import type { Clock } from '../../../packages/core/src/clock.js';
-import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import type { Store } from '../../../packages/core/src/stores/store.js';
-import { answersOf, batchOf } from '../differential/replay.js';
-
-/** decide.lua, after which no key expires: Redis would expire keys by its own clock, and the log has another. */
-const SCRIPT = `
-local function decide(KEYS, ARGV)
-${decideScript.source}
-end
-local reply = decide(KEYS, ARGV)
-for i = 1, #KEYS do redis.call('PERSIST', KEYS[i]) end
-return reply`;
+import { answersOf, batchOf, WITHOUT_EXPIRY } from '../differential/replay.js';
 
 /** A store that sends its calls one by one to a real Redis, at the moments of another clock. */
 export class RedisAt implements Store {
@@ -31,7 +21,7 @@ export class RedisAt implements Store {
     const now = this.clock.now();
     const batch = batchOf([call]);
     const { keys, args } = written(batch, now);
-    this.#sha1 ??= this.redis.script('LOAD', SCRIPT);
+    this.#sha1 ??= this.redis.script('LOAD', WITHOUT_EXPIRY);
     const sha1 = String(await this.#sha1);
     const answers = answersOf(batch, await this.redis.evalsha(sha1, keys.length, ...keys, ...args));
     return (await answers)[0]!;
