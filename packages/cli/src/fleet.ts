@@ -63,7 +63,7 @@ function renamed({ definition, processes }: KnownLimiter, name: string): KnownLi
 export function named(fleet: Fleet, name: string): KnownLimiter[] {
   const found = withKeys(fleet).filter(({ definition }) => definition.name === name);
   if (found.length > 0) return found;
-  // The keys of an upstream are those of its limiter for pauses.
+  // An upstream's keys are the keys of its limiter for pauses.
   const paused = withKeys(fleet).filter(({ definition }) => definition.name === `${name}:pauses`);
   if (paused.length > 0) return paused;
   const keyless = fleet.limiters.filter(({ definition }) => definition.name === name);

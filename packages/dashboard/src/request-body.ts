@@ -1,3 +1,4 @@
+import { isRecord } from '@sluice/core/internal';
 import { Refusal } from './answers.js';
 
 /** The most bytes: enough for a key of 10,000 characters that JSON writes as six bytes each. */
@@ -20,8 +21,6 @@ export async function bodyOf(request: Request): Promise<Readonly<Record<string, 
   } catch {
     throw new Refusal(400, 'The body is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refusal(400, 'The body is not a JSON object');
-  }
-  return value as Record<string, unknown>;
+  if (!isRecord(value)) throw new Refusal(400, 'The body is not a JSON object');
+  return value;
 }

@@ -1,5 +1,5 @@
 import { type Duration, type Policy, RateLimiter } from '@sluice/core';
-import { checkCost, describe } from '@sluice/core/internal';
+import { checkCost, describe, isRecord } from '@sluice/core/internal';
 import { type LimitDecorator, limitDecorator } from './limit-decorator.js';
 import {
   type CommonOptions,
@@ -89,8 +89,7 @@ const isPolicy = (options: unknown): options is Policy =>
   typeof (options as Partial<Policy> | null | undefined)?.algorithm === 'string';
 
 function checked(policies: unknown): Readonly<Record<string, Policy>> {
-  if (typeof policies === 'object' && policies !== null && !Array.isArray(policies))
-    return policies as Readonly<Record<string, Policy>>;
+  if (isRecord(policies)) return policies as Readonly<Record<string, Policy>>;
   throw new TypeError(
     `@Limit: policies must be an object of policies by name, such as { perMinute: fixedWindow({ … }) }, not ${describe(policies)}`,
   );

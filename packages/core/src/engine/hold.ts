@@ -21,7 +21,7 @@ export type HoldResult = number;
 interface HeldLimit {
   readonly spent: KeyState | undefined;
   readonly held: KeyState;
-  /** Live amounts, without those of this hold. */
+  /** Live amounts of other holds. */
   readonly amounts: number[];
   /** The amount that this hold has now. */
   before: number;

@@ -22,7 +22,9 @@ export const number = (value: number): string =>
 
 export const clockTime = (ms: number): string => new Date(ms).toLocaleTimeString();
 
-const permits = (count: number): string => `${number(count)} ${count === 1 ? 'permit' : 'permits'}`;
+const plural = (count: number, one: string, several: string): string => (count === 1 ? one : several);
+
+const permits = (count: number): string => `${number(count)} ${plural(count, 'permit', 'permits')}`;
 
 /** What a state means, at a moment of the store's clock (µs). */
 export function stateInWords({ view, remaining }: PolicyState, now: number, leaky: boolean): string {
@@ -46,7 +48,7 @@ export function stateInWords({ view, remaining }: PolicyState, now: number, leak
       return `${number(view.limit - Math.max(0, remaining))} of ${permits(view.limit)} are used in the last ${duration(view.window / 1000)}.`;
     case 'holders': {
       const calls = view.waiting.length;
-      const waiting = calls === 0 ? '' : calls === 1 ? '; 1 call waits' : `; ${calls} calls wait`;
+      const waiting = calls === 0 ? '' : `; ${calls} ${plural(calls, 'call waits', 'calls wait')}`;
       return `${number(view.held)} of ${permits(view.limit)} are held${waiting}.`;
     }
   }
@@ -55,9 +57,7 @@ export function stateInWords({ view, remaining }: PolicyState, now: number, leak
 export const bookedInWords = (calls: number): string =>
   calls === 0
     ? ''
-    : calls === 1
-      ? ' 1 booked call waits for its moment.'
-      : ` ${calls} booked calls wait for their moment.`;
+    : ` ${calls} ${plural(calls, 'booked call waits for its moment', 'booked calls wait for their moment')}.`;
 
 type Bucket = Extract<PolicyState['view'], { kind: 'bucket' }>;
 
