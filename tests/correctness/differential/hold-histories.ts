@@ -13,7 +13,7 @@ import type { Answer, Call } from '../../../packages/core/src/call/call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, encodeEntry, expiryOf, isEnvelope } from '../../../packages/core/src/engine/entry.js';
 import { KeyState } from '../../../packages/core/src/engine/key-state.js';
-import { fixedWindow, slidingLog, tokenBucket } from '../../../packages/core/src/index.js';
+import { fixedWindow, slidingLog, slidingWindow, tokenBucket } from '../../../packages/core/src/index.js';
 import { written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import type { Random } from '../../support/random.js';
@@ -33,6 +33,7 @@ const rulesOf = (random: Random): readonly Rule[] => {
     fixedWindow({ limit: 25, window: '1 month', timeZone: 'Europe/Berlin' }),
     tokenBucket({ capacity: 20, refill: 20, every: '1m' }),
     slidingLog({ limit: 15, window: '30s' }),
+    slidingWindow({ limit: 15, window: '1m', slots: 4 }),
   ];
   const two = [spent[random(spent.length)]!, spent[random(spent.length)]!].map(compilePolicy);
   const counting = two.flatMap((rule) => [rule, holdRule(MOST_HELD)]);

@@ -4,6 +4,7 @@ import {
   ManualClock,
   type Store,
   StoreUnavailableError,
+  slidingLog,
   slidingWindow,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
@@ -212,6 +213,50 @@ export function meterSuite(kind: StoreKind): void {
           expect((await budget.status('key')).left).toEqual({ usd: 60 });
         },
       );
+    });
+
+    describe.each([
+      ['slidingLog', slidingLog({ limit: 100, window: '1m' })],
+      ['slidingWindow', slidingWindow({ limit: 100, window: '1m', slots: 6 })],
+    ] as const)('settle of a hold that grew, with %s,', (_, policy) => {
+      test('gives back what was not used, also permits that were taken after the begin', async () => {
+        const budget = metered({ axes: { output: policy }, ttl: '10m' });
+        const hold = await budget.hold('key', { output: 10 });
+        clock.set(clock.now() + 20_000_000);
+        await hold.more({ output: 60 });
+        clock.set(clock.now() + 15_000_000);
+        expect((await hold.settle({ output: 25 })).left).toEqual({ output: 75 });
+      });
+
+      test('also if it began with nothing', async () => {
+        const budget = metered({ axes: { output: policy }, ttl: '10m' });
+        const hold = await budget.hold('key', { output: 0 });
+        clock.set(clock.now() + 20_000_000);
+        await hold.more({ output: 60 });
+        await hold.cancel();
+        expect((await budget.status('key')).left).toEqual({ output: 100 });
+      });
+
+      test('leaves what another call took later in its window', async () => {
+        const budget = metered({ axes: { output: policy }, ttl: '10m' });
+        const hold = await budget.hold('key', { output: 50 });
+        clock.set(clock.now() + 40_000_000);
+        const other = await budget.hold('key', { output: 20 });
+        await hold.more({ output: 10 });
+        await other.settle({ output: 20 });
+        expect((await hold.settle({ output: 0 })).left).toEqual({ output: 80 });
+        clock.set(clock.now() + 30_000_000);
+        expect((await budget.status('key')).left).toEqual({ output: 80 });
+      });
+
+      test('gives nothing back once its begin has left the window, so the permits of others stay', async () => {
+        const budget = metered({ axes: { output: policy }, ttl: '10m' });
+        const hold = await budget.hold('key', { output: 50 });
+        clock.set(clock.now() + 80_000_000);
+        await (await budget.hold('key', { output: 70 })).settle({ output: 70 });
+        await hold.more({ output: 10 });
+        expect((await hold.settle({ output: 0 })).left).toEqual({ output: 20 });
+      });
     });
 
     describe('a hold whose process has died', () => {

@@ -56,6 +56,17 @@ export interface Algorithm {
    * by themselves. With `at` = `ANY` (a reward) the latest permits come back.
    */
   refund(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
+  /**
+   * For logs: the state after a refund of permits that were taken at `at` ≤ `now` and at unknown moments after it. The earliest come back,
+   * so what stays never leaves sooner than the permits that were used. Default: `refund`.
+   */
+  refundSince?(
+    parameters: Parameters,
+    state: State,
+    now: number,
+    cost: number,
+    at: number,
+  ): State | undefined;
   /** Whole permits left at `now`, and µs until every permit is back. */
   usage(parameters: Parameters, state: State | undefined, now: number): Usage;
   /** For keys that do not begin full: the state of a new key. */

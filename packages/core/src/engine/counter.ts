@@ -31,11 +31,12 @@ export class Counter {
     return this.state !== undefined;
   }
 
-  /** Gives back permits that were taken at `at`. @returns whether that changed the state */
-  refund(now: number, cost: number, at: number): boolean {
+  /** Gives back permits that were taken at `at`, or with `refundSince` also after it. @returns whether that changed the state */
+  refund(how: 'refund' | 'refundSince', now: number, cost: number, at: number): boolean {
     const { algorithm, parameters, state } = this;
     if (state === undefined) return false;
-    this.state = live(algorithm.refund(parameters, state, now, cost, at), now);
+    const refund = algorithm[how] ?? algorithm.refund;
+    this.state = live(refund(parameters, state, now, cost, at), now);
     return this.state !== state;
   }
 

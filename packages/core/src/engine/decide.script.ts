@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'f0728843d289c71e8a8ae39e1ade0c941c5c8f61',
+  sha1: '13e0ee994b08df857c87391f5acdcbe6d2f9666d',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -801,6 +801,19 @@ end
 local function book(p, state, now, cost)
 return taken(p, state, now, cost, true)
 end
+local function without(p, state, first, from, back)
+local before, parts, newest = count_of(state, from - 1), { '', string.sub(state, 9, 16 * from) }, from - 1
+for pair = from, last_of(state) do
+local count = count_of(state, pair)
+if minus(count, before) > back then
+newest = pair
+parts[#parts + 1] = pack('>dd', moment_of(state, pair), minus(count, back))
+end
+end
+if newest < first then return nil end
+parts[1] = pack('>d', moment_of(state, newest) + p[2])
+return table.concat(parts)
+end
 local function refund(p, state, now, cost, at)
 if cost == 0 then return state end
 local first, last = first_after(state, now - p[2]), last_of(state)
@@ -814,19 +827,13 @@ end
 local moment = stamp(p, at)
 local pair = first_after(state, moment - 1)
 if pair < first or pair > last or moment_of(state, pair) ~= moment then return state end
-local before = count_of(state, pair - 1)
-local back = math.min(cost, minus(count_of(state, pair), before))
-local parts, newest = { '', string.sub(state, 9, 16 * pair) }, pair - 1
-for i = pair, last do
-local count = minus(count_of(state, i), back)
-if i > pair or count ~= before then
-newest = i
-parts[#parts + 1] = pack('>dd', moment_of(state, i), count)
+return without(p, state, first, pair, math.min(cost, minus(count_of(state, pair), count_of(state, pair - 1))))
 end
-end
-if newest < first then return nil end
-parts[1] = pack('>d', moment_of(state, newest) + p[2])
-return table.concat(parts)
+local function refund_since(p, state, now, cost, at)
+local moment = stamp(p, at)
+local pair = first_after(state, moment - 1)
+if cost == 0 or moment <= now - p[2] or pair > last_of(state) then return state end
+return without(p, state, first_after(state, now - p[2]), pair, math.min(cost, used_from(state, pair)))
 end
 local function usage(p, state, now)
 if not state then return p[1], 0 end
@@ -834,7 +841,7 @@ local used = used_from(state, first_after(state, now - p[2]))
 if used == 0 then return p[1], 0 end
 return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
-return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, refund_since = refund_since, usage = usage }
 end
 if tag == 'tb' then
 local function debt_at(p, state, now)
@@ -1111,11 +1118,11 @@ if key_state.cost == 0 or not counts_twice(key_state) then return end
 key_state.policy_state =
 key_state.algorithm.take(key_state.policy_parameters, state_at(key_state, before, now), now, key_state.cost)
 end
-local function refund_policy_state(key_state, at)
+local function refund_policy_state(key_state, at, give_back)
 local before = key_state.policy_state
 if not before then return end
 key_state.policy_state =
-live(key_state.algorithm.refund(key_state.policy_parameters, before, now, key_state.cost, at), now)
+live(give_back(key_state.policy_parameters, before, now, key_state.cost, at), now)
 if key_state.policy_state ~= before then key_state.changed = true end
 end
 local function policy_end(key_state)
@@ -1395,12 +1402,13 @@ local before = key_state.policy_state
 take_or_book(key_state, now)
 charge_policy_state(key_state, before)
 end
-local function refund(key_state, at)
+local function refund(key_state, at, how)
+local give_back = how or key_state.algorithm.refund
 if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
-refund_policy_state(key_state, at)
+refund_policy_state(key_state, at, give_back)
 local before = key_state.state
 if not before then return end
-key_state.state = live(key_state.algorithm.refund(key_state.parameters, before, now, key_state.cost, at), now)
+key_state.state = live(give_back(key_state.parameters, before, now, key_state.cost, at), now)
 if key_state.state == before then return end
 key_state.changed = true
 promote(key_state)
@@ -1631,7 +1639,7 @@ local function correct(key_state, more, at)
 local has_ended = key_state.algorithm.has_ended
 if has_ended and has_ended(key_state.parameters, key_state.state, now, at) then return end
 key_state.cost = math.abs(more)
-if more > 0 then charge(key_state) else refund(key_state, at) end
+if more > 0 then charge(key_state) else refund(key_state, at, key_state.algorithm.refund_since) end
 end
 local function settle(key_states, parts, micros)
 local limits, record = limits_of(key_states, parts), key_states[1].state and unpacked(key_states[1].state) or NOTHING

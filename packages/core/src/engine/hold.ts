@@ -91,11 +91,11 @@ function withCost(keyState: KeyState, cost: number, at = keyState.part.at): KeyS
   return keyState;
 }
 
-/** Counts `more` than was taken at the moment `at`, or less if it is negative. A window that has ended since then stays as it is. */
+/** Counts `more` than was taken from the moment `at` on, or less if it is negative. A window that has ended since then stays as it is. */
 function correct(spent: KeyState, more: number, at: number): void {
   if (spent.hasEnded(at)) return;
   if (more > 0) withCost(spent, more).charge();
-  else withCost(spent, -more, at).refund();
+  else withCost(spent, -more, at).refund('refundSince');
 }
 
 function refused(record: KeyState): HoldResult {

@@ -141,12 +141,14 @@ local function charge(key_state)
   charge_policy_state(key_state, before)
 end
 
-local function refund(key_state, at)
+-- how: of the algorithm; by default its refund.
+local function refund(key_state, at, how)
+  local give_back = how or key_state.algorithm.refund
   if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
-  refund_policy_state(key_state, at)
+  refund_policy_state(key_state, at, give_back)
   local before = key_state.state
   if not before then return end
-  key_state.state = live(key_state.algorithm.refund(key_state.parameters, before, now, key_state.cost, at), now)
+  key_state.state = live(give_back(key_state.parameters, before, now, key_state.cost, at), now)
   if key_state.state == before then return end
   key_state.changed = true
   promote(key_state)

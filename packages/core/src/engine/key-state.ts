@@ -226,14 +226,14 @@ export class KeyState {
     return true;
   }
 
-  /** Gives back permits that were taken at `part.at`, or booked for then. */
-  refund(): void {
+  /** Gives back permits that were taken at `part.at`, or booked for then; with `refundSince` also of later moments. */
+  refund(how: 'refund' | 'refundSince' = 'refund'): void {
     const { at, cost } = this.part;
     if (at > this.now && this.holders === undefined) {
       if (this.#queue.cancel(this.#counter, at, cost)) this.changed = true;
       return;
     }
-    const { changed, loosened } = this.#counters.refund(this.now, cost, at);
+    const { changed, loosened } = this.#counters.refund(how, this.now, cost, at);
     this.changed ||= changed;
     if (loosened) this.#loosen();
   }

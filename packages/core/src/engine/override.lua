@@ -19,11 +19,11 @@ local function charge_policy_state(key_state, before)
     key_state.algorithm.take(key_state.policy_parameters, state_at(key_state, before, now), now, key_state.cost)
 end
 
-local function refund_policy_state(key_state, at)
+local function refund_policy_state(key_state, at, give_back)
   local before = key_state.policy_state
   if not before then return end
   key_state.policy_state =
-    live(key_state.algorithm.refund(key_state.policy_parameters, before, now, key_state.cost, at), now)
+    live(give_back(key_state.policy_parameters, before, now, key_state.cost, at), now)
   if key_state.policy_state ~= before then key_state.changed = true end
 end
 

@@ -59,9 +59,14 @@ export class OverridableCounter {
   }
 
   /** @returns whether that changed the state */
-  refund(now: number, cost: number, at: number): { readonly changed: boolean; readonly loosened: boolean } {
-    const inPolicy = this.countsTwice && this.policy.refund(now, cost, at);
-    const loosened = this.current.refund(now, cost, at);
+  refund(
+    how: 'refund' | 'refundSince',
+    now: number,
+    cost: number,
+    at: number,
+  ): { readonly changed: boolean; readonly loosened: boolean } {
+    const inPolicy = this.countsTwice && this.policy.refund(how, now, cost, at);
+    const loosened = this.current.refund(how, now, cost, at);
     return { changed: inPolicy || loosened, loosened };
   }
 

@@ -111,6 +111,21 @@ local function book(p, state, now, cost)
   return taken(p, state, now, cost, true)
 end
 
+-- Takes out permits, from pair `from` on. first: of the window.
+local function without(p, state, first, from, back)
+  local before, parts, newest = count_of(state, from - 1), { '', string.sub(state, 9, 16 * from) }, from - 1
+  for pair = from, last_of(state) do
+    local count = count_of(state, pair)
+    if minus(count, before) > back then
+      newest = pair
+      parts[#parts + 1] = pack('>dd', moment_of(state, pair), minus(count, back))
+    end
+  end
+  if newest < first then return nil end
+  parts[1] = pack('>d', moment_of(state, newest) + p[2])
+  return table.concat(parts)
+end
+
 local function refund(p, state, now, cost, at)
   if cost == 0 then return state end
   local first, last = first_after(state, now - p[2]), last_of(state)
@@ -125,19 +140,15 @@ local function refund(p, state, now, cost, at)
   local moment = stamp(p, at)
   local pair = first_after(state, moment - 1)
   if pair < first or pair > last or moment_of(state, pair) ~= moment then return state end
-  local before = count_of(state, pair - 1)
-  local back = math.min(cost, minus(count_of(state, pair), before))
-  local parts, newest = { '', string.sub(state, 9, 16 * pair) }, pair - 1
-  for i = pair, last do
-    local count = minus(count_of(state, i), back)
-    if i > pair or count ~= before then
-      newest = i
-      parts[#parts + 1] = pack('>dd', moment_of(state, i), count)
-    end
-  end
-  if newest < first then return nil end
-  parts[1] = pack('>d', moment_of(state, newest) + p[2])
-  return table.concat(parts)
+  return without(p, state, first, pair, math.min(cost, minus(count_of(state, pair), count_of(state, pair - 1))))
+end
+
+-- Once permits of that moment have left the window, an unknown part of all has come back by itself.
+local function refund_since(p, state, now, cost, at)
+  local moment = stamp(p, at)
+  local pair = first_after(state, moment - 1)
+  if cost == 0 or moment <= now - p[2] or pair > last_of(state) then return state end
+  return without(p, state, first_after(state, now - p[2]), pair, math.min(cost, used_from(state, pair)))
 end
 
 local function usage(p, state, now)
@@ -147,4 +158,4 @@ local function usage(p, state, now)
   return math.max(0, p[1] - used), moment_of(state, last_of(state)) + p[2] - now
 end
 
-return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, usage = usage }
+return { least = 32, step = 16, parameters = 2, normalize = normalize, wait = wait, take = take, book = book, refund = refund, refund_since = refund_since, usage = usage }

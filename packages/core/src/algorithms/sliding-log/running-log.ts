@@ -67,15 +67,18 @@ export function runningLog(tag: string): Algorithm {
       const moment = stamp(parameters, at);
       const pair = firstAfter(state, moment - 1);
       if (pair < first || pair > lastOf(state) || momentOf(state, pair) !== moment) return state;
-      const before = countOf(state, pair - 1);
-      const back = Math.min(cost, minus(countOf(state, pair), before));
-      const next = state.slice(0, 2 * pair);
-      for (let i = pair; i <= lastOf(state); i += 1) {
-        const count = minus(countOf(state, i), back);
-        if (i > pair || count !== before) next.push(momentOf(state, i), count);
-      }
-      next[0] = momentOf(next, lastOf(next)) + window;
-      return lastOf(next) < first ? undefined : next;
+      const back = Math.min(cost, minus(countOf(state, pair), countOf(state, pair - 1)));
+      return without(state, window, first, pair, back);
+    },
+
+    // Once permits of that moment have left the window, an unknown part of all has come back by itself.
+    refundSince(parameters, state, now, cost, at) {
+      const window = parameters[1]!;
+      const moment = stamp(parameters, at);
+      const pair = firstAfter(state, moment - 1);
+      if (cost === 0 || moment <= now - window || pair > lastOf(state)) return state;
+      const back = Math.min(cost, usedFrom(state, pair));
+      return without(state, window, firstAfter(state, now - window), pair, back);
     },
 
     usage({ 0: limit, 1: window }, state, now) {
@@ -149,6 +152,18 @@ function taken(
   next[1] = countOf(state, Math.min(first, from) - 1);
   next.push(moment, plus(countOf(state, last), cost));
   return next;
+}
+
+/** Takes out `back` permits, from pair `from` on. @param first pair of the window */
+function without(state: State, window: number, first: number, from: number, back: number): State | undefined {
+  const before = countOf(state, from - 1);
+  const next = state.slice(0, 2 * from);
+  for (let pair = from; pair <= lastOf(state); pair += 1) {
+    const count = countOf(state, pair);
+    if (minus(count, before) > back) next.push(momentOf(state, pair), minus(count, back));
+  }
+  next[0] = momentOf(next, lastOf(next)) + window;
+  return lastOf(next) < first ? undefined : next;
 }
 
 /** Permits that went with pair `first` and all after it. */
