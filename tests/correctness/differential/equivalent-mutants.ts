@@ -125,7 +125,7 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'hold: if best == from or place >= #amounts then break end',
     'hold: if limit.before >= 0 and amounts[place] == lapses then',
     'hold: if moment ~= NEVER and (best == NEVER or moment <= best) then best = moment end',
-    'hold: if more >= 0 then charge(key_state) else refund(key_state, at) end',
+    'hold: if more >= 0 then charge(key_state) else refund(key_state, at, key_state.algorithm.refund_since) end',
     'hd: for i = 2, p[1] >= 0 and #state / 8 or 0, 2 do',
   ],
   'nobody tries so often': [

@@ -32,7 +32,7 @@ const rulesOf = (random: Random): readonly Rule[] => {
     fixedWindow({ limit: 30, window: '1m', align: 'clock' }),
     fixedWindow({ limit: 25, window: '1 month', timeZone: 'Europe/Berlin' }),
     tokenBucket({ capacity: 20, refill: 20, every: '1m' }),
-    slidingLog({ limit: 15, window: '30s' }),
+    slidingLog({ limit: 15, window: '1m' }),
     slidingWindow({ limit: 15, window: '1m', slots: 4 }),
   ];
   const two = [spent[random(spent.length)]!, spent[random(spent.length)]!].map(compilePolicy);
@@ -115,6 +115,24 @@ export function settledAtTheEnd(align: 'first-hit' | 'clock'): HoldStep[] {
     const now = Math.ceil(START / MINUTE + i) * MINUTE;
     const parts = rules.map((rule, n) => ({ limit: limitOf(rule), key: `rule ${n}`, cost: 5, at: 0 }));
     const first = { limit: limitOf(record), key: 'hold 0', cost: REFUND, at: 7 };
+    const call: Call = { operation, wait: 2 * MINUTE, parts: [first, ...parts] };
+    return { which: 0, now, call, ...decideOn(entries, 0, now, call) };
+  });
+}
+
+/** A hold that grew is settled with less at the moment at which its begin leaves the window. */
+export function settledAsItsBeginLeaves(): HoldStep[] {
+  const rules = [compilePolicy(slidingLog({ limit: 20, window: '1m' })), holdRule(MOST_HELD)];
+  const entries: (Entry | undefined)[] = Array.from({ length: HOLDS + rules.length }, () => undefined);
+  const steps = [
+    ['hold', 5],
+    ['hold', 8],
+    ['settle', 2],
+  ] as const;
+  return steps.map(([operation, cost], i) => {
+    const now = START + (i * MINUTE) / 2;
+    const parts = rules.map((rule, n) => ({ limit: limitOf(rule), key: `rule ${n}`, cost, at: 0 }));
+    const first = { limit: limitOf(record), key: 'hold 0', cost: KEEP, at: 7 };
     const call: Call = { operation, wait: 2 * MINUTE, parts: [first, ...parts] };
     return { which: 0, now, call, ...decideOn(entries, 0, now, call) };
   });

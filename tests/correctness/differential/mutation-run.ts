@@ -28,7 +28,13 @@ import {
   rates,
   type Step,
 } from './histories.js';
-import { holdDifference, holdHistory, holdScript, settledAtTheEnd } from './hold-histories.js';
+import {
+  holdDifference,
+  holdHistory,
+  holdScript,
+  settledAsItsBeginLeaves,
+  settledAtTheEnd,
+} from './hold-histories.js';
 import { mutantsOf } from './mutants.js';
 import { policies } from './policies.js';
 import { replay, replayScript } from './replay.js';
@@ -300,10 +306,16 @@ const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).ma
       compare(redis, batched, run).then(() => undefined),
 );
 
+/** Holds that chance seldom makes. */
+const CRAFTED = [
+  () => settledAtTheEnd('first-hit'),
+  () => settledAtTheEnd('clock'),
+  () => settledAsItsBeginLeaves(),
+];
+
 /** The first difference of holds. */
 const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
-  const align = (['first-hit', 'clock'] as const)[run];
-  const steps = align === undefined ? holdHistory(randomFrom(run), 40, new Set()) : settledAtTheEnd(align);
+  const steps = CRAFTED[run]?.() ?? holdHistory(randomFrom(run), 40, new Set());
   return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
 });
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
@@ -322,8 +334,9 @@ const SHARP: Readonly<Record<string, readonly number[]>> = {
 const trials = new Map(
   [...corpora].map(([tag, corpus]) => {
     const ofHistories = corpus.map((one) => trialsOfHistories.get(one)!);
-    // A hold is settled in the window in which it began.
-    const all = [...ofHistories, ...trialsOfBatches, ...(tag === 'fw' ? trialsOfHolds : [])];
+    // A hold is settled in the window in which it began, and gives back the newest permits of a log.
+    const holds = tag === 'fw' || tag === 'sl' ? trialsOfHolds : [];
+    const all = [...ofHistories, ...trialsOfBatches, ...holds];
     const sharp = (SHARP[tag ?? 'frame'] ?? []).flatMap((place) => all[place] ?? []);
     return [tag, [...new Set([...sharp, ...all])]];
   }),

@@ -215,6 +215,15 @@ export function meterSuite(kind: StoreKind): void {
       );
     });
 
+    test('settle counts what was used if a window began with the first call after the hold', async () => {
+      const hour = fixedWindow({ limit: 100, window: '1h' });
+      const budget = metered({ axes: { usd: hour }, ttl: '1h', lapse: 'refund' });
+      const hold = await budget.hold('key', { usd: 60 });
+      clock.set(clock.now() + 1_000_000);
+      await (await budget.hold('key', { usd: 10 })).settle({ usd: 10 });
+      expect((await hold.settle({ usd: 50 })).left).toEqual({ usd: 40 });
+    });
+
     describe.each([
       ['slidingLog', slidingLog({ limit: 100, window: '1m' })],
       ['slidingWindow', slidingWindow({ limit: 100, window: '1m', slots: 6 })],

@@ -71,8 +71,8 @@ export interface Algorithm {
   usage(parameters: Parameters, state: State | undefined, now: number): Usage;
   /** For keys that do not begin full: the state of a new key. */
   initialState?(parameters: Parameters, now: number): State | undefined;
-  /** For windows: has the one of the moment `at` ended? Default: no, so that what was taken then can still be corrected. */
-  hasEnded?(parameters: Parameters, state: State | undefined, now: number, at: number): boolean;
+  /** For windows: has the one of the moment `at` ended, or would have if it had begun then? Default: no, so that what was taken then can still be corrected. */
+  hasEnded?(parameters: Parameters, now: number, at: number): boolean;
   /** For an `acquire` that differs from a `consume` at a later moment. */
   readonly booking?: BookingFacet;
   /** For states that mean something else under other parameters. */

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '13e0ee994b08df857c87391f5acdcbe6d2f9666d',
+  sha1: 'ea38182b00e98f8e4cca111bed2101c3541129f2',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -677,10 +677,8 @@ local last, used = unpack('>dd', state)
 if last <= now then return p[1], 0 end
 return math.max(0, p[1] - used), last - now
 end
-local function has_ended(p, state, now, at)
-if p[3] then return end_of(p, at) <= now end
-if not state then return at + p[2] <= now end
-return at < start_of(p, number(state, 1))
+local function has_ended(p, now, at)
+return end_of(p, at) <= now
 end
 local function anchored(p)
 return not p[3]
@@ -1637,7 +1635,7 @@ return 0
 end
 local function correct(key_state, more, at)
 local has_ended = key_state.algorithm.has_ended
-if has_ended and has_ended(key_state.parameters, key_state.state, now, at) then return end
+if has_ended and has_ended(key_state.parameters, now, at) then return end
 key_state.cost = math.abs(more)
 if more > 0 then charge(key_state) else refund(key_state, at, key_state.algorithm.refund_since) end
 end

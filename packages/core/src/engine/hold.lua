@@ -159,7 +159,7 @@ end
 -- Counts more or less than was taken from the moment `at` on. A window that has ended since then stays as it is.
 local function correct(key_state, more, at)
   local has_ended = key_state.algorithm.has_ended
-  if has_ended and has_ended(key_state.parameters, key_state.state, now, at) then return end
+  if has_ended and has_ended(key_state.parameters, now, at) then return end
   key_state.cost = math.abs(more)
   if more > 0 then charge(key_state) else refund(key_state, at, key_state.algorithm.refund_since) end
 end

@@ -152,8 +152,8 @@ export class KeyState {
 
   /** Has the window of the moment `at` ended? Then what was taken in it cannot be corrected. */
   hasEnded(at: number): boolean {
-    const { algorithm, parameters, state } = this.#counter;
-    return algorithm.hasEnded?.(parameters, state, this.now, at) === true;
+    const { algorithm, parameters } = this.#counter;
+    return algorithm.hasEnded?.(parameters, this.now, at) === true;
   }
 
   /** Waiting calls and bookings may now have earlier moments. */

@@ -67,10 +67,8 @@ local function usage(p, state, now)
   return math.max(0, p[1] - used), last - now
 end
 
-local function has_ended(p, state, now, at)
-  if p[3] then return end_of(p, at) <= now end
-  if not state then return at + p[2] <= now end
-  return at < start_of(p, number(state, 1))
+local function has_ended(p, now, at)
+  return end_of(p, at) <= now
 end
 
 local function anchored(p)

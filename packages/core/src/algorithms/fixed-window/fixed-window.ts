@@ -133,10 +133,8 @@ export const fixedWindowAlgorithm: Algorithm = {
     reset: Math.max(0, (state?.[0] ?? now) - now),
   }),
 
-  hasEnded(parameters, state, now, at) {
-    if (parameters[2] !== undefined) return endOf(parameters, at) <= now;
-    return state === undefined ? at + parameters[1]! <= now : at < startOf(parameters, state[0]!);
-  },
+  // The present window may have begun after `at`, and no other before it.
+  hasEnded: (parameters, now, at) => endOf(parameters, at) <= now,
 
   booking: { anchored: (parameters) => parameters[2] === undefined },
 
