@@ -4,7 +4,7 @@ import type { FailurePolicy } from '../../../packages/core/src/index.js';
 /** The store of a race: a file, a database, one server, a cluster, or a primary with Sentinels. */
 export type StoreAddress =
   | { readonly kind: 'file'; readonly file: string; readonly driver: string }
-  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly losesReplies?: boolean }
   | { readonly kind: 'server'; readonly url: string }
   | { readonly kind: 'cluster'; readonly addresses: readonly Address[] }
   | { readonly kind: 'sentinels'; readonly addresses: readonly Address[]; readonly name: string };
