@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../../support/bundle.js';
+import { eventually } from '../../../support/eventually.js';
 import { randomFrom, seedOf } from '../../../support/random.js';
 import type { StoreAddress } from '../race-run.js';
 import type { Entry } from './recording.js';
 
 const PROCESSES = 8;
+/** Lines of a process that has hardly begun. */
+const MOST_IDLE = 30;
 
 interface Racer {
   readonly child: ChildProcess;
@@ -42,13 +45,15 @@ export async function raceOfHolds(place: StoreAddress, kills: number): Promise<E
   };
   try {
     const random = randomFrom(seedOf(99));
-    await sleep(1_000);
     for (let kill = 0; kill < kills; kill += 1) {
-      await sleep(200 + random(400));
-      await end(running.splice(random(PROCESSES), 1)[0]!);
+      const [victim] = running.splice(random(PROCESSES), 1) as [Racer];
+      running.push(victim);
+      await eventually(async () => victim.lines.length > MOST_IDLE);
+      await sleep(random(400));
+      await end(running.pop()!);
       running.push(start());
     }
-    await sleep(1_000);
+    await eventually(async () => running.every(({ lines }) => lines.length > MOST_IDLE));
     await Promise.all(running.splice(0).map(end));
     return racers.map(({ lines }) => lines);
   } finally {
