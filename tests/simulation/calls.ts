@@ -8,6 +8,8 @@ export type Kind =
   | 'acquire'
   | 'refund'
   | 'release'
+  | 'hold'
+  | 'more'
   | 'settle'
   | 'cancel'
   | 'block'

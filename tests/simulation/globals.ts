@@ -67,10 +67,14 @@ export function globalsOf(at: () => Surroundings) {
     hrtime: { value: hrtime },
     emitWarning: { value: () => {} },
   });
+  /** Owners and ids of holds. */
+  const crypto = {
+    getRandomValues: (numbers: Uint32Array) => numbers.map(() => Math.floor(at().random() * 2 ** 32)),
+  };
   const math = Object.create(Math, { random: { value: () => at().random() } });
   const own = {
     ...{ setTimeout, clearTimeout, setInterval, clearInterval: clearTimeout, setImmediate },
-    ...{ performance, process, Math: math, WeakRef: StrongRef },
+    ...{ performance, process, crypto, Math: math, WeakRef: StrongRef },
   };
   const modules: Record<string, unknown> = {
     'node:perf_hooks': { ...timing, performance },

@@ -100,5 +100,5 @@ export const [IDLE, MOST_IDLE] = [300_000, 6];
 
 const names = new Map(LIMITS.flatMap(({ name, rules }) => Object.keys(rules).map((rule) => [rule, name])));
 
-/** The limiter of a policy. */
-export const limiterOf = (policy: string): string => names.get(policy)!;
+/** The limiter of a policy; or the budget, of whose axes they are. */
+export const limiterOf = (policy: string): string => names.get(policy) ?? 'budget';

@@ -205,6 +205,30 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['closingEndsAllTimers'],
   },
   {
+    name: 'a settle whose reply was lost counts again',
+    changes: core('engine/hold.ts', 'if (state[KIND] === SETTLED) return 0;', ''),
+    breaks: ['everyAmountCountsOnce'],
+  },
+  {
+    name: 'a hold takes again when its call is repeated',
+    changes: core('engine/hold.ts', 'amount - limit.before).take(now)', 'limit.given).take(now)'),
+    breaks: ['everyAmountCountsOnce'],
+  },
+  {
+    name: 'a hold lapses early',
+    changes: core(
+      'engine/hold.ts',
+      'Math.ceil((now + micros) / step)',
+      'Math.ceil((now + micros / 2) / step)',
+    ),
+    breaks: ['neverAboveTheBudget'],
+  },
+  {
+    name: 'settle gives back the latest permits of a log',
+    changes: core('engine/hold.ts', "-more, at).refund('refundSince')", '-more, -1).refund()'),
+    breaks: ['neverAboveTheBudget'],
+  },
+  {
     name: 'a table reads its clock before it has the locks',
     tableFault: 'reads the clock before the locks',
     breaks: ['timeNeverRunsBack', ...BOUNDS],

@@ -6,3 +6,4 @@ export * from '../../packages/core/src/index.js';
 export { DecisionRecord } from '../../packages/core/src/limiter/decision-record.js';
 export { DecidedTurn } from '../../packages/entries/src/decided-turn.js';
 export { EntryStore } from '../../packages/entries/src/index.js';
+export { meter } from '../../packages/meter/src/index.js';

@@ -1,5 +1,6 @@
 import { deniedCallsTakeNothing } from './invariants/all-or-nothing.js';
 import { neverAboveTheLimit } from './invariants/bounds.js';
+import { everyAmountCountsOnce, neverAboveTheBudget } from './invariants/budgets.js';
 import { fiveFailuresOpenTheCircuit, theStoreDecidesAgain } from './invariants/circuit.js';
 import { timeNeverRunsBack } from './invariants/clock.js';
 import { closingEndsAllTimers, everythingComesBack, nobodyListensInVain } from './invariants/closing.js';
@@ -21,6 +22,8 @@ export const PROMISES = {
   timeNeverRunsBack,
   neverAboveTheLimit,
   neverOneHolderTooMany,
+  neverAboveTheBudget,
+  everyAmountCountsOnce,
   everyCallEndsInTime,
   everyCallHasItsTime,
   everyCallEndsOnce,

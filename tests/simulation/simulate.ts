@@ -1,3 +1,4 @@
+import { hasBudget, Spenders } from './budget.js';
 import { Calls } from './calls.js';
 import { plan } from './faults.js';
 import { EPOCH } from './globals.js';
@@ -49,6 +50,7 @@ export async function simulate(
   listen(world, calls, invariants);
   const callers = world.members.map((member) => new Callers(world, calls, member, settings));
   for (const one of callers) one.plan(25 + world.dice(30));
+  if (hasBudget(seed)) for (const member of world.members) new Spenders(world, calls, member).plan(20, STORM);
   plan(world, STORM - 500 * MS);
   await scheduler.runUntil(STORM);
   world.story.note('world', 'calm');
@@ -73,9 +75,10 @@ async function end(world: World, callers: readonly Callers[]): Promise<void> {
   const last = callers[world.members.indexOf(world.alive[0]!)]!;
   last.peekAll();
   await scheduler.runUntil(scheduler.now + 1_000 * MS);
-  for (const { limiters, store } of world.alive) {
+  for (const { limiters, budget, store } of world.alive) {
     const close = async () => {
       await Promise.all([...limiters.values()].map((limiter) => limiter.close()));
+      await budget?.close();
       await store.close();
     };
     void close();

@@ -1,5 +1,6 @@
 import type { RateLimiter, Store } from '../../packages/core/src/index.js';
 import { fractionsFrom } from '../support/random.js';
+import { budgetOf, hasBudget } from './budget.js';
 import { Connection, type Network } from './connection.js';
 import type { Instance, Instances } from './instance.js';
 import type { Limit } from './limits.js';
@@ -31,6 +32,8 @@ export interface Member {
   readonly connection: Connection;
   readonly store: Store & { readonly health: NonNullable<Store['health']> };
   readonly limiters: ReadonlyMap<string, RateLimiter>;
+  /** In some fleets. */
+  readonly budget: ReturnType<typeof budgetOf> | undefined;
   /** Calls that wait for a message of the server. */
   listeners(): number;
 }
@@ -100,7 +103,8 @@ export class World implements Network {
         return [limit.name, new RateLimiter({ ...options, ...cached, ...prefetched } as never)];
       }),
     );
-    const member = { process, connection, store, limiters, listeners };
+    const budget = hasBudget(this.seed) ? budgetOf(process.product, store) : undefined;
+    const member = { process, connection, store, limiters, budget, listeners };
     this.members.push(member);
     return member;
   }

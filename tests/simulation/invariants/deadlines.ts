@@ -1,6 +1,7 @@
 import type { Call } from '../../../packages/core/src/call/call.js';
 import type { PendingCall } from '../../../packages/core/src/call/pending-call.js';
 import type { StoreUnavailableError } from '../../../packages/core/src/errors.js';
+import { BUDGET } from '../budget.js';
 import type { InvariantOf } from './invariant.js';
 
 /** µs: timers count whole ms, and each starts the next one. */
@@ -45,6 +46,8 @@ export const everyCallHasItsTime: InvariantOf = ({ world, settings, broken }) =>
       Object.keys(limit.rules).map((name) => [name, deadline * 1000]),
     ),
   );
+  // Each call of a hold begins with its record.
+  deadlines.set('holds:', BUDGET.deadline * 1000);
   const begun = new Map<Call, number>();
   return {
     begun(call) {

@@ -147,7 +147,7 @@ export class HoldLog {
   }
 }
 
-/** What is left of `whole` in a window after `edge`, if the first amounts were used. */
+/** The part of `whole` that counts in a window after `edge`, if the first amounts were used. */
 function inWindow(steps: Life['grown'], i: number, whole: number, edge: number): number {
   let before = 0;
   let counted = 0;

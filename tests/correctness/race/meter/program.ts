@@ -9,7 +9,7 @@ import { metersOf, streams } from './streams.js';
 // One of the racing processes: `race-of-holds.ts` bundles this file, starts it, and kills it. Each line that it writes is in the pipe before it goes on.
 
 const IN_FLIGHT = 5;
-/** One in so many replies is lost. Postgres sends several to a call, and takes long to connect. */
+/** One of `LOST` replies is lost. Postgres sends several to a call, and takes long to connect. */
 const LOST = { file: 60, server: 60, postgres: 250 };
 
 async function main(place: StoreAddress & { kind: keyof typeof LOST }, seed: number): Promise<void> {

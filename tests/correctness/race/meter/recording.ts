@@ -1,4 +1,4 @@
-import { holdAlgorithm, RECORD_HEAD } from '../../../../packages/core/src/algorithms/hold/hold.js';
+import { RECORD_HEAD } from '../../../../packages/core/src/algorithms/hold/hold.js';
 import type { Call } from '../../../../packages/core/src/call/call.js';
 import { type Store, StoreUnavailableError } from '../../../../packages/core/src/index.js';
 import { like } from '../../../support/like.js';
@@ -54,9 +54,9 @@ export function recorded(store: Store, write: (line: Entry) => void, loses: () =
   });
 }
 
-function sentOf({ operation, parts }: Call): Omit<Sent, 'n'> {
+export function sentOf({ operation, parts }: Call): Omit<Sent, 'n'> {
   const [record, ...others] = parts;
-  const held = others.filter(({ limit }) => limit.rule.algorithm === holdAlgorithm);
+  const held = others.filter(({ limit }) => limit.rule.algorithm.tag === 'hd');
   return {
     operation: operation as Sent['operation'],
     hold: `${record!.limit.prefix}${record!.key} ${record!.at}`,

@@ -23,7 +23,7 @@ import type { Rule } from './judge-of-holds.js';
 export const TTL = 1_000_000;
 const WINDOW = 750_000;
 
-/** What is promised, by axis. */
+/** The promise of each axis. */
 export const RULES: Readonly<Record<string, Rule>> = {
   usd: { limit: 400, kind: 'whole' },
   running: { limit: 9, kind: 'running' },
