@@ -19,7 +19,7 @@ const SIZES = [
   { width: 390, height: 844 },
 ];
 const THEMES = ['light', 'dark'] as const;
-/** Height of a photograph, px. Longer pages take several, the dark ones only the first: a theme changes colours, not places. */
+/** Height of a photograph, px. Longer pages take several. */
 const MOST_HEIGHT = 4000;
 
 /** Photographs, and what is wrong with what they show. */
@@ -48,8 +48,9 @@ export class Album {
 
   async take(subjects: readonly Subject[]): Promise<void> {
     const chosen = subjects.filter(({ name }) => this.chooses(name));
-    for (const viewport of SIZES) {
-      for (const subject of chosen) {
+    // All photographs of a subject together: a run that is stopped leaves whole subjects.
+    for (const subject of chosen) {
+      for (const viewport of SIZES) {
         if (subject.widths !== undefined && !subject.widths.includes(viewport.width)) continue;
         const context = await this.browser.newContext({ viewport, reducedMotion: 'reduce' });
         const page = await context.newPage();
@@ -75,7 +76,7 @@ export class Album {
     await page.evaluate('scrollTo(0, 0)');
     if (subject.window === true) return this.#save(page, `${subject.name}-${width}-${colorScheme}`);
     const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-    const parts = colorScheme === 'dark' ? 1 : Math.ceil(height / MOST_HEIGHT);
+    const parts = Math.ceil(height / MOST_HEIGHT);
     for (let part = 0; part < parts; part += 1) {
       const y = part * MOST_HEIGHT;
       const number = part === 0 ? '' : `-${part + 1}`;
