@@ -28,7 +28,7 @@ export function load(app) {
             .join('\n')
             .trim()
             .replace(/^<a id="([^"]+)"><\/a>\n+(#+ .*)$/gm, '$2 {#$1}');
-    page.contents = `---\norder: ${orderOf(model.name)}\noutline: 2\n---\n\n# ${titleOf(model)}\n\n${text}\n`;
+    page.contents = `---\norder: ${orderOf(model.name)}\noutline: 2\npageClass: api\n---\n\n# ${titleOf(model)}\n\n${text}\n`;
   });
 }
 

@@ -205,6 +205,16 @@ test('the reference has every class and function of core, by what they are for',
   expect(page).toMatch(/<h2 id="api-ratelimiter"/);
 });
 
+test('the reference names each parameter, and lists names of other packages once at the end', () => {
+  const pages = readdirSync(join(folder, 'reference'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.html'))
+    .map((file) => readFileSync(join(folder, 'reference', file), 'utf8'));
+  expect(pages.length).toBeGreaterThan(30);
+  expect(pages.filter((html) => /__namedParameters|Re-exports/.test(html))).toEqual([]);
+  const koa = readFileSync(join(folder, 'reference/koa.html'), 'utf8');
+  expect(koa.match(/<h2 [^>]*>Also exported/g)).toHaveLength(1);
+});
+
 test.each([
   ['/', 'leases', 'concurrency'],
   ['/zh/', '短信', '短信'],
