@@ -111,6 +111,22 @@ export function looks({ folder, open }: Site): void {
       expect(scrolls.filter(([wide]) => wide).length).toBeGreaterThan(3);
     });
 
+    test.each([PHONE, DESKTOP])('at $width pixels no table of the reference is cut off', async (viewport) => {
+      const page = await open('/', { viewport });
+      const cut: string[] = [];
+      let tables = 0;
+      for (const name of ['fastify', 'express', 'koa', 'nestjs', 'http/limits', 'core/stores']) {
+        await page.goto(new URL(`/reference/${name}.html`, page.url()).href);
+        const widths = await page
+          .locator('.vp-doc table')
+          .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+        if (widths.some((hidden) => hidden > 0)) cut.push(name);
+        tables += widths.length;
+      }
+      expect(cut).toEqual([]);
+      expect(tables).toBeGreaterThan(100);
+    });
+
     test('a code as a heading is not broken on a phone', async () => {
       const page = await open('/warnings.html', { viewport: PHONE });
       const heights = await page
