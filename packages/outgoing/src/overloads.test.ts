@@ -61,6 +61,62 @@ test('the delay doubles with each call that tries in vain, up to 20 s, and begin
   ]);
 });
 
+test('a call that tries in vain and is repeated later holds no other call up meanwhile', async () => {
+  up.answer = ({ number }) => (number <= 6 ? refused(503) : new Response('ok'));
+  const client = up.client({ timeout: '1m', retry: { attempts: 2 } });
+  for (let i = 0; i < 5; i += 1) await client.fetch('/a', { method: 'POST' });
+  const repeated = client.fetch('/a');
+  const other = client.fetch('/b', { method: 'POST' });
+  await up.clock.advance('5s');
+  expect([(await repeated).status, (await other).status]).toEqual([200, 200]);
+  // The second delay, 1,000 ms, begins with the response, not after the 500 ms until the call is repeated.
+  expect(up.times.slice(5)).toEqual([500, 1500, 1500]);
+});
+
+test('a call that waits to be repeated holds none of the permits', async () => {
+  up.answer = ({ number }) => (number === 1 ? refused(503) : new Response('ok'));
+  const client = up.client({ timeout: '1m', concurrency: 1 });
+  const calls = times(3, (i) => client.fetch(`/${i}`).then((response) => response.text()));
+  await up.clock.advance('5s');
+  await Promise.all(calls);
+  expect(up.times).toEqual([0, 0, 0, 500]);
+});
+
+test('calls that wait while others try in vain wait for each delay once, however many they are', async () => {
+  up.latency = 100;
+  up.answer = ({ number }) => (number <= 8 ? refused(503) : new Response('ok'));
+  const client = up.client({ ...once, timeout: '1h' });
+  const first = results(client, 5);
+  await up.clock.advance('500ms');
+  await first;
+  const sleep = jest.spyOn(up.clock, 'sleep');
+  const calls = times(200, () => client.fetch('/a'));
+  await up.clock.advance('1m');
+  await Promise.all(calls);
+  expect(up.log).toHaveLength(205);
+  // Three calls try in vain, and one with success; the others wait for each of them, and for their responses.
+  expect(sleep.mock.calls.length).toBeLessThan(7 * 200);
+});
+
+test('a call that stops waiting just when another may try lets the next one try', async () => {
+  up.latency = 100;
+  up.answer = ({ number }) => (number <= 5 ? refused(503) : new Response('ok'));
+  const client = up.client({ ...once, timeout: '5m' });
+  const first = results(client, 5);
+  await up.clock.advance('500ms');
+  await first;
+  await up.clock.advance('1s');
+  const [tries, waits] = [new AbortController(), new AbortController()];
+  const ended = [tries, waits].map(({ signal }) => rejection(client.fetch('/a', { signal })));
+  const next = client.fetch('/b');
+  await up.clock.advance(10);
+  waits.abort(new Error('enough'));
+  tries.abort(new Error('enough'));
+  await up.clock.advance('1s');
+  await Promise.all(ended);
+  expect((await next).status).toBe(200);
+});
+
 test('calls that fail together count once', async () => {
   up.latency = 50;
   up.answer = () => refused(503);

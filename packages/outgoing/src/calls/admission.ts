@@ -126,6 +126,7 @@ export class Admission {
     let recovering: string | undefined;
     if (paused === undefined) {
       holdings.pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
+      if (holdings.pass === undefined) return false;
       if (budget !== undefined && holdings.taken === undefined)
         holdings.taken = await budget.take(holdings.account, call.cost, call.priority, call);
       // Last: between this look and the call nothing waits.

@@ -1,6 +1,7 @@
 import { type Cost, isStoreUnavailableError } from '@sluice/core';
 import type { RetryBudget } from '../budget/retry-budget.js';
 import { readAll } from '../parse-rate-limit.js';
+import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
@@ -52,6 +53,13 @@ export interface CallerOptions extends CallFunctions {
   readonly retry: RetrySettings | undefined;
 }
 
+/** What a response says, and the pause that it has caused. */
+interface Lesson {
+  readonly view: ResponseView;
+  readonly reading: RateLimitReading;
+  readonly pause: Pause | undefined;
+}
+
 const NO_CONNECTION = { kind: 'overload', reason: 'no response', status: 0, header: '' } as const;
 
 /** What a response says of the health of its upstream. An overload with a time is a pause for all processes instead. */
@@ -94,37 +102,54 @@ export class Caller {
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
       const sent = await this.#send(ticket, exchange, signal);
+      let ms: number | undefined;
       if ('error' in sent) {
         const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
-        if (!mayRepeat || !(await this.#repeats(attempt, 'timeout', waiting))) throw sent.error;
-        continue;
-      }
-      const { response } = sent;
-      let repeats = false;
-      let outcome: Outcome = 'other';
-      try {
-        const viewed = exchange.view(response, pauses.now);
-        const view = viewed instanceof Promise ? await viewed : viewed;
-        const reading = readAll(options.reads, view);
-        outcome = outcomeOf(view.status, reading);
-        const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
-        const statuses = options.retry?.statuses ?? [];
-        repeats =
-          mayRepeat(repeatable, view.status, reading, statuses) &&
-          (pause === undefined || pause.until <= waiting.deadline) &&
-          (await this.#repeats(attempt, 'retry', waiting, pause === undefined));
-        const isSuccess = reading.refusal === undefined && view.status < 500;
-        if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
-      } catch (error) {
+        if (mayRepeat) ms = await this.#nextAttempt(attempt, 'timeout', waiting);
+        if (ms === undefined) throw sent.error;
+      } else {
+        const { response } = sent;
+        try {
+          const { view, reading, pause } = await this.#learn(response, exchange, scopes, keys, ticket);
+          const isPaused = pause !== undefined;
+          const mayWait = !isPaused || pause.until <= waiting.deadline;
+          if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
+            ms = await this.#nextAttempt(attempt, 'retry', waiting, !isPaused);
+          const isSuccess = reading.refusal === undefined && view.status < 500;
+          if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
+        } catch (error) {
+          await this.#end(ticket);
+          throw error;
+        }
+        if (ms === undefined) return this.#answered(response, ticket);
         await this.#end(ticket);
-        throw error;
-      } finally {
-        options.parts.circuit.leave(ticket.pass, outcome);
-        if (ticket.ramps.length > 0) await this.admission.leave(ticket.ramps);
+        await exchange.discard(response);
       }
-      if (!repeats) return this.#answered(response, ticket);
-      await this.#end(ticket);
-      await exchange.discard(response);
+      // The call holds nothing while it waits: others go on.
+      if (ms > 0) await pauses.sleep(ms, signal);
+    }
+  }
+
+  /** Reads a response, and ends what only the call itself held: its right to pass the circuit, and ramps. */
+  async #learn<Response>(
+    response: Response,
+    exchange: Exchange<Response>,
+    scopes: CallScopes,
+    keys: readonly string[],
+    ticket: Ticket,
+  ): Promise<Lesson> {
+    const { circuit, pauses } = this.options.parts;
+    let outcome: Outcome = 'other';
+    try {
+      const viewed = exchange.view(response, pauses.now);
+      const view = viewed instanceof Promise ? await viewed : viewed;
+      const reading = readAll(this.options.reads, view);
+      outcome = outcomeOf(view.status, reading);
+      const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
+      return { view, reading, pause };
+    } finally {
+      circuit.leave(ticket.pass, outcome);
+      if (ticket.ramps.length > 0) await this.admission.leave(ticket.ramps);
     }
   }
 
@@ -145,20 +170,21 @@ export class Caller {
     }
   }
 
-  /** Waits as long as a call should before it is sent again, unless it may not. @param backsOff whether there is no pause to wait for */
-  async #repeats(
+  /**
+   * ms until a call is sent again; undefined: it is not.
+   * @param backsOff whether there is no pause to wait for
+   */
+  async #nextAttempt(
     attempt: number,
     kind: 'retry' | 'timeout',
-    { deadline, signal }: WaitingCall,
+    { deadline }: WaitingCall,
     backsOff = true,
-  ): Promise<boolean> {
+  ): Promise<number | undefined> {
     const { retry, parts } = this.options;
-    if (retry === undefined || attempt >= retry.attempts) return false;
+    if (retry === undefined || attempt >= retry.attempts) return undefined;
     const ms = backsOff ? backoff(attempt, Math.random()) : 0;
-    if (parts.pauses.now + ms > deadline) return false;
-    if (!(await retry.budget.take(kind))) return false;
-    if (ms > 0) await parts.pauses.sleep(ms, signal);
-    return true;
+    if (parts.pauses.now + ms > deadline) return undefined;
+    return (await retry.budget.take(kind)) ? ms : undefined;
   }
 
   async #end({ taken }: Ticket): Promise<void> {

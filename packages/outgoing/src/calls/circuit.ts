@@ -13,8 +13,8 @@ const WOKEN = new Error('The state of the circuit has changed');
 export interface CircuitPass {
   /** Overloads counted before. A call with an older number failed for a cause that is counted already. */
   readonly counted: number;
-  /** Does this call alone try whether the upstream serves again? */
-  readonly isTrial: boolean;
+  /** The number of the trial that this call is: it alone tries whether the upstream serves again. 0: it is none. */
+  readonly trial: number;
 }
 
 /** What became of a call. `other`: it was not sent, or its response says nothing of the upstream's health. */
@@ -29,45 +29,78 @@ export class Circuit {
   #counted = 0;
   /** Delays since the upstream last served a call; 0: the circuit is closed. */
   #delays = 0;
-  #hasTrial = false;
+  #trials = 0;
+  /** The number of the trial that runs; 0: none does. */
+  #trial = 0;
   /** ms since 1970: a trial without a response so far lets another call try. */
   #trialUntil = 0;
+  /** Calls that wait for the end of the trial, in the order of their arrival. */
   readonly #waiting = new Set<() => void>();
 
   constructor(readonly pauses: Pauses) {}
 
-  /** Waits while another call tries. @throws the signal's reason; `tooLate()` after the deadline */
-  async enter(limits: WaitLimits, tooLate: () => Error): Promise<CircuitPass> {
-    while (this.#delays > 0 && this.#hasTrial && this.pauses.now < this.#trialUntil) {
-      if (this.pauses.now >= limits.deadline) throw tooLate();
-      await this.#change(limits);
+  /**
+   * Waits while another call tries. Undefined: it tried in vain, and a delay has begun.
+   * @throws the signal's reason; `tooLate()` after the deadline
+   */
+  enter(
+    limits: WaitLimits,
+    tooLate: () => Error,
+  ): CircuitPass | undefined | Promise<CircuitPass | undefined> {
+    return this.#isTried ? this.#enterLater(limits, tooLate) : this.#pass();
+  }
+
+  get #isTried(): boolean {
+    return this.#delays > 0 && this.#trial > 0 && this.pauses.now < this.#trialUntil;
+  }
+
+  async #enterLater(limits: WaitLimits, tooLate: () => Error): Promise<CircuitPass | undefined> {
+    try {
+      while (this.#isTried) {
+        if (this.pauses.now >= limits.deadline) throw tooLate();
+        await this.#change(limits);
+      }
+      return this.pauses.remembered([UPSTREAM]) === undefined ? this.#pass() : undefined;
+    } finally {
+      // One call wakes the next until one tries, so that they do not wake for nothing.
+      if (this.#trial === 0) this.#wakeNext();
     }
-    const isTrial = this.#delays > 0;
-    if (isTrial) {
-      this.#hasTrial = true;
-      this.#trialUntil = this.pauses.now + LONGEST_BACKOFF;
-    }
-    return { counted: this.#counted, isTrial };
+  }
+
+  #pass(): CircuitPass {
+    if (this.#delays === 0) return { counted: this.#counted, trial: 0 };
+    this.#trials += 1;
+    this.#trial = this.#trials;
+    this.#trialUntil = this.pauses.now + LONGEST_BACKOFF;
+    return { counted: this.#counted, trial: this.#trial };
   }
 
   /** The right of a call that is sent now: overloads before this count as its own past. */
-  sent(pass: CircuitPass): CircuitPass {
-    return { ...pass, counted: this.#counted };
+  sent({ trial }: CircuitPass): CircuitPass {
+    return { counted: this.#counted, trial };
   }
 
   /** May a call still be sent? Not if the circuit opened while it waited for something else. */
-  isValid({ isTrial }: CircuitPass): boolean {
-    return isTrial || this.#delays === 0;
+  isValid({ trial }: CircuitPass): boolean {
+    return trial > 0 || this.#delays === 0;
   }
 
   /** The call has ended. */
-  leave({ counted, isTrial }: CircuitPass, outcome: Outcome): void {
-    if (isTrial) this.#hasTrial = false;
+  leave({ counted, trial }: CircuitPass, outcome: Outcome): void {
+    const isTrial = trial > 0 && trial === this.#trial;
+    if (isTrial) this.#trial = 0;
     if (outcome === 'served') {
-      if (isTrial) this.#delays = 0;
+      if (trial > 0) this.#delays = 0;
       this.#failures = 0;
     } else if (outcome !== 'other') this.#failed(counted, isTrial, outcome);
-    if (isTrial) for (const wake of [...this.#waiting]) wake();
+    if (isTrial) this.#wakeNext();
+  }
+
+  #wakeNext(): void {
+    const [wake] = this.#waiting;
+    if (wake === undefined) return;
+    this.#waiting.delete(wake);
+    wake();
   }
 
   #failed(counted: number, isTrial: boolean, why: PauseReason): void {
