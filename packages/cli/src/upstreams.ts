@@ -1,11 +1,11 @@
-import type { LimiterDefinition } from '@sluice/core/internal';
+import { getOrCreate, type LimiterDefinition } from '@sluice/core/internal';
 import { type NotedPause, type PausingProcess, readPauses } from '@sluice/fleet';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { type Fleet, NOBODY, withKeys } from './fleet.js';
 import { lookAt } from './key-report.js';
 import { processText } from './text.js';
-import { lengthOfMicros, momentOf, timeOf } from './words.js';
+import { count, lengthOfMicros, momentOf, timeOf } from './words.js';
 
 /** The end of the name of a limiter whose blocked keys are the pauses of an upstream; the rest is the name of the upstream. */
 const PAUSES = ':pauses';
@@ -13,6 +13,8 @@ const PAUSES = ':pauses';
 const WHOLE = 'upstream';
 /** The most keys of an upstream that are looked at: those whose pauses end last. */
 const MOST = 1000;
+/** µs by which the clocks of a process and of the store may differ. A pause that ends much later than its text says has another cause. */
+const SKEW = 10_000_000;
 
 /** An upstream of @sluice/outgoing. */
 export interface KnownUpstream {
@@ -34,11 +36,23 @@ export interface KnownPause extends Omit<NotedPause, 'since' | 'until' | 'kind'>
   readonly now: number;
   /** The process that got the response: `shop-1:4711`. */
   readonly process: string | undefined;
+  /** Other processes that also pause by themselves, for no longer; 0 for a pause in the store. */
+  readonly others: number;
 }
 
-interface Note {
+/** What a process has published of a pause. */
+export interface Note {
   readonly pause: NotedPause;
   readonly by: PausingProcess;
+}
+
+/** A pause of a key in force, and the text that explains it. */
+interface InForce {
+  readonly note: Note | undefined;
+  /** µs since 1970. */
+  readonly until: number;
+  readonly stored: boolean;
+  readonly others: number;
 }
 
 /** The name of the upstream whose pauses a limiter has; undefined for any other limiter. */
@@ -53,10 +67,10 @@ export const upstreamNames = (limiters: readonly LimiterDefinition[]): string[] 
 export async function upstreamsOf(context: Context, fleet: Fleet): Promise<readonly KnownUpstream[]> {
   const processes = await context.ask(readPauses(context.store, context.notes.leftOut));
   // By the storage keys: two upstreams of one name may have different ones.
-  const found = new Map<string, { name: string; limiter: LimiterDefinition; notes: Map<string, Note> }>();
+  const found = new Map<string, { name: string; limiter: LimiterDefinition; notes: Map<string, Note[]> }>();
   const add = (name: string, limiter: LimiterDefinition) => {
     const id = JSON.stringify(limiter.prefixes);
-    const known = found.get(id) ?? { name, limiter, notes: new Map<string, Note>() };
+    const known = found.get(id) ?? { name, limiter, notes: new Map<string, Note[]>() };
     found.set(id, known);
     return known;
   };
@@ -67,10 +81,7 @@ export async function upstreamsOf(context: Context, fleet: Fleet): Promise<reado
   for (const by of processes) {
     for (const { name, limiter, pauses } of by.upstreams) {
       const { notes } = add(name, limiter);
-      for (const pause of pauses) {
-        const before = notes.get(pause.key);
-        if (before === undefined || before.pause.until < pause.until) notes.set(pause.key, { pause, by });
-      }
+      for (const pause of pauses) getOrCreate(notes, pause.key, () => []).push({ pause, by });
     }
   }
   const looked = [...found.values()].map(async ({ name, limiter, notes }) => ({
@@ -85,35 +96,47 @@ async function pausesIn(
   context: Context,
   upstream: string,
   limiter: LimiterDefinition,
-  notes: ReadonlyMap<string, Note>,
+  notes: ReadonlyMap<string, readonly Note[]>,
 ): Promise<readonly KnownPause[]> {
-  const last = [...notes.values()].sort((one, other) => other.pause.until - one.pause.until).slice(0, MOST);
-  const keys = new Set([WHOLE, ...last.map(({ pause }) => pause.key)]);
+  const ends = [...notes].map(([key, all]) => ({ key, until: Math.max(...all.map(untilOf)) }));
+  const last = ends.sort((one, other) => other.until - one.until).slice(0, MOST);
+  const keys = new Set([WHOLE, ...last.map(({ key }) => key)]);
   const pauses = [...keys].map(async (key): Promise<readonly KnownPause[]> => {
     const { seen } = await lookAt(context, { definition: limiter, processes: [] }, key, 0);
     const [policy] = seen?.policies ?? [];
     if (seen === undefined || policy === undefined) return [];
     const { now } = seen;
-    const note = notes.get(key);
-    const isStored = policy.blockedUntil > now;
-    // The store was out: the process pauses by itself.
-    const isAlone = !isStored && note !== undefined && !note.pause.stored && note.pause.until * 1000 > now;
-    if (!isStored && !isAlone) return [];
-    const why = note?.pause ?? unknownAt(key);
-    return [
-      {
-        ...why,
-        upstream,
-        limiter,
-        since: note && note.pause.since * 1000,
-        until: isStored ? policy.blockedUntil : why.until * 1000,
-        now,
-        stored: isStored,
-        process: note && processText(note.by),
-      },
-    ];
+    return inForce(notes.get(key) ?? [], policy.blockedUntil, now).map(({ note, ...pause }) => ({
+      ...(note?.pause ?? unknownAt(key)),
+      ...pause,
+      upstream,
+      limiter,
+      since: note && note.pause.since * 1000,
+      now,
+      process: note && processText(note.by),
+    }));
   });
   return (await Promise.all(pauses)).flat().sort((one, other) => other.until - one.until);
+}
+
+const untilOf = ({ pause }: Note): number => pause.until * 1000;
+
+/** The pauses of one key: the one in the store, with the text of the process that wrote it, and one that outlasts it in some processes alone. */
+export function inForce(notes: readonly Note[], blockedUntil: number, now: number): readonly InForce[] {
+  const isStored = blockedUntil > now;
+  const distance = (note: Note) => Math.abs(untilOf(note) - blockedUntil);
+  const [nearest] = notes
+    .filter(({ pause }) => pause.stored)
+    .sort((one, other) => distance(one) - distance(other));
+  const note = nearest !== undefined && distance(nearest) <= SKEW ? nearest : undefined;
+  const alone = notes
+    .filter((one) => !one.pause.stored && untilOf(one) > Math.max(now, blockedUntil))
+    .sort((one, other) => untilOf(other) - untilOf(one));
+  const [longest] = alone;
+  return [
+    ...(isStored ? [{ note, until: blockedUntil, stored: true, others: 0 }] : []),
+    ...(longest ? [{ note: longest, until: untilOf(longest), stored: false, others: alone.length - 1 }] : []),
+  ];
 }
 
 /** An operator, or a process that publishes nothing. */
@@ -165,7 +188,7 @@ export function whyOf({ kind, reason, status, header }: KnownPause): string {
 
 /** Sentences about one pause. */
 export function pauseSentences(pause: KnownPause): readonly [string, ...string[]] {
-  const { upstream, key, until, now, since, status, header, process, stored } = pause;
+  const { upstream, key, until, now, since, status, header, process, stored, others } = pause;
   const calls = key === WHOLE ? 'no calls' : `no calls of ${key}`;
   const who = stored
     ? `upstream '${upstream}' gets ${calls}`
@@ -177,15 +200,27 @@ export function pauseSentences(pause: KnownPause): readonly [string, ...string[]
   const stated = header === '' ? '' : `, with ${header}`;
   const response = status === 0 ? '' : ` ${process} got status ${status}${stated}`;
   const at = response === '' || since === undefined ? '' : ` at ${timeOf(since, now)}`;
-  const alone = stored ? [] : ['The store was out then, so no other process pauses, and no command ends it.'];
+  const alike =
+    others === 0 ? [] : [`Also ${count(others, 'other process', 'other processes')}, for no longer.`];
+  const alone = stored ? [] : [...alike, `${whyAlone(pause)} No command ends it.`];
   return [answer, `${said}${response}${at}${response === '' ? '' : '.'}`, ...alone];
 }
+
+/** Why a pause is in no store. An overload whose time no header states opens a circuit. */
+const whyAlone = ({ kind, header }: KnownPause): string =>
+  kind === 'overload' && header === ''
+    ? 'The responses state no time, so the circuit of each process pauses that process alone.'
+    : 'The store was out then, so no other process pauses.';
+
+/** The processes that pause by themselves. */
+const aloneText = ({ process, others }: KnownPause): string =>
+  others === 0 ? `${process} alone` : `${process} and ${others} more alone`;
 
 /** A table of pauses. */
 export const pauseRows = (pauses: readonly KnownPause[]): readonly (readonly string[])[] =>
   pauses.map((pause) => [
     pause.upstream,
-    pause.stored ? pause.key : `${pause.key} (${pause.process} alone)`,
+    pause.stored ? pause.key : `${pause.key} (${aloneText(pause)})`,
     momentOf(pause.until, pause.now).replace(/^at /, ''),
     whyOf(pause),
   ]);

@@ -55,6 +55,7 @@ async function postgres(): Promise<TestStore> {
 const ANSWERS: Readonly<Record<string, readonly [number, Record<string, string>]>> = {
   '/busy': [429, { 'retry-after': '600' }],
   '/down': [503, { 'retry-after': '300' }],
+  '/overloaded': [503, {}],
   '/used-up': [429, { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '400' }],
 };
 
@@ -172,6 +173,23 @@ describe.each<[string, () => Promise<TestStore>]>([
     expect((await one.fetch('/a')).status).toBe(200);
     expect(await run('resume', 'partner', '--yes')).toMatchObject({ code: 1 });
     expect(await run('top', '--paused')).toMatchObject({ code: 1, stdout: 'No upstream is paused.\n' });
+  });
+
+  test('explain says that the circuit of a process is open, and names the response', async () => {
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.99);
+    const shop = client('shop');
+    for (let i = 0; i < 5; i += 1) await shop.fetch('/overloaded');
+    // Each call that tries in vain doubles the delay, until it is long enough to be read.
+    const explained = await eventually(async () => {
+      if ((await shop.state()).length === 0) await shop.fetch('/overloaded');
+      const { stdout } = await run('explain', 'shop');
+      return stdout.startsWith('Paused') ? stdout : undefined;
+    });
+    expect(explained).toMatch(/^Paused: upstream 'shop' gets no calls from \S+:\d+ until /);
+    expect(explained).toContain('overload: HTTP 503.');
+    expect(explained).toContain('The responses state no time, so the circuit of each process pauses that');
+    expect((await run('resume', 'shop', '--yes')).code).toBe(1);
+    random.mockRestore();
   });
 
   test('a pause and its reason outlive the process, and an operator can pause and unblock by the name of the upstream', async () => {
