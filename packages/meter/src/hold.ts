@@ -29,7 +29,7 @@ export class Hold<Axes extends string = string> {
   readonly #context: HoldContext;
   readonly #setting: HoldSetting;
   #amounts: WholeAmounts;
-  #state!: BudgetState;
+  #state: BudgetState | undefined;
   #denial: Denial | undefined;
   /** One call after the other: each names whole amounts. */
   #last: Promise<unknown> = Promise.resolve();
@@ -58,7 +58,7 @@ export class Hold<Axes extends string = string> {
 
   /** What was left after the last call of this hold, without what it holds. */
   get state(): BudgetState {
-    return this.#state;
+    return this.#state!;
   }
 
   /** Why the last `more` or `renew` returned false. */
@@ -68,7 +68,11 @@ export class Hold<Axes extends string = string> {
 
   /** @internal The first call. @throws BudgetExceededError, HoldInUseError */
   async begin(kind: number): Promise<void> {
-    const denial = await this.#hold(this.#amounts, kind);
+    const denial = await this.#hold(this.#amounts, kind).catch(async (error: unknown) => {
+      const isHeld = this.#state !== undefined; // then `onSoftLimit` threw, and the caller gets no hold to cancel
+      if (isHeld) await this.cancel();
+      throw error;
+    });
     if (denial !== undefined) throw new BudgetExceededError(this.#context.name, denial);
   }
 
@@ -144,15 +148,17 @@ export class Hold<Axes extends string = string> {
     this.#denial = answer.allowed ? undefined : denialOf(axes, answer, 1);
     if (this.#denial !== undefined) return this.#denial;
     this.#amounts = amounts;
-    this.#state = stateOf(axes, answer, 1);
-    reportSoft(this.#state);
+    const state = stateOf(axes, answer, 1);
+    this.#state = state;
+    reportSoft(state);
     return undefined;
   }
 
   async #settle(used: WholeAmounts): Promise<BudgetState> {
     const answer = await this.#send('settle', used, 0);
-    this.#state = stateOf(this.#setting.axes, answer, 1);
-    return this.#state;
+    const state = stateOf(this.#setting.axes, answer, 1);
+    this.#state = state;
+    return state;
   }
 
   /** Sends it again if the reply was lost: that changes nothing more. */

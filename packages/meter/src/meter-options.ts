@@ -33,7 +33,7 @@ export interface MeterOptions<Who, Axes extends string> {
   readonly scopes?: ((who: Who) => readonly Scope<NoInfer<Axes>>[]) | undefined;
   /** Axes that report and never deny. */
   readonly soft?: readonly NoInfer<Axes>[] | undefined;
-  /** Called when a soft axis has gone beyond its limit by a hold. */
+  /** Called when a soft axis has gone beyond its limit by a hold. An error that it throws rejects the call; a new hold is then given back. */
   readonly onSoftLimit?: ((denial: Denial, who: Who) => void) | undefined;
   /** How long a hold lasts unless it is renewed: `'1s'` to `'1d'`. Default `'30s'`. */
   readonly ttl?: Duration | undefined;

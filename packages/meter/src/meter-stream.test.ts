@@ -140,10 +140,42 @@ test('the rest of a budget that has no room for a whole step is used', async () 
   expect(left).toBeLessThan(32);
 });
 
-test('bad options are refused', async () => {
+test('a stream that its reader cancels before the first chunk is settled, and the request is aborted', async () => {
+  const { hold, options, left } = await begin();
+  const { chunks, abort } = provider(500);
+  await meterStream(hold, chunks, { ...options, abort }).return();
+  expect(abort.signal.aborted).toBe(true);
+  expect(await left()).toBe(1_000);
+});
+
+test.each<[string, () => { output: number } | undefined]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no usage');
+    },
+  ],
+  ['returns no whole numbers', () => ({ output: Number.NaN })],
+])('the counted tokens are settled when used %s, and its error rejects', async (_, used) => {
+  const begun = await begin();
+  await expect(read(begun, provider(5), { used })).rejects.toThrow(/no usage|settle: output must be a whole/);
+  expect(await begun.left()).toBe(950);
+});
+
+test('the held amounts are settled when amountsOf throws, and its error rejects', async () => {
+  const begun = await begin();
+  const amountsOf = () => {
+    throw new Error('no price');
+  };
+  await expect(read(begun, provider(5), { used: undefined, amountsOf })).rejects.toThrow('no price');
+  expect(await begun.left()).toBe(900);
+  await expect(begun.hold.renew()).rejects.toThrow(/was settled/);
+});
+
+test('bad options are refused at once', async () => {
   const { hold, options } = await begin();
-  const next = (given: object) => meterStream(hold, provider(1).chunks, { ...options, ...given }).next();
-  await expect(next({ count: 5 })).rejects.toThrow(/count must be a function/);
-  await expect(next({ step: 0 })).rejects.toThrow(/step must be a whole number/);
-  await expect(next({ covered: -1 })).rejects.toThrow(/covered must be a whole number/);
+  const stream = (given: object) => () => meterStream(hold, provider(1).chunks, { ...options, ...given });
+  expect(stream({ count: 5 })).toThrow(/count must be a function/);
+  expect(stream({ step: 0 })).toThrow(/step must be a whole number/);
+  expect(stream({ covered: -1 })).toThrow(/covered must be a whole number/);
 });

@@ -28,9 +28,11 @@ const SHARE = 0.8;
  * Passes the chunks of a stream on for as long as the budget lasts. Takes more in the background before the hold is used up. When there is no
  * more, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
  * provider fails. At most the tokens of one chunk are beyond the budget.
- * @throws the error of the provider; StoreUnavailableError, HoldLapsedError
+ *
+ * The stream rejects with the error of the provider, a StoreUnavailableError, or a HoldLapsedError.
+ * @throws RangeError, TypeError naming the invalid option
  */
-export async function* meterStream<Chunk, Axes extends string>(
+export function meterStream<Chunk, Axes extends string>(
   hold: Hold<Axes>,
   chunks: AsyncIterable<Chunk>,
   options: MeterStreamOptions<Chunk, Axes>,
@@ -41,25 +43,69 @@ export async function* meterStream<Chunk, Axes extends string>(
   checkFunction('meterStream: amountsOf', amountsOf);
   const step = checkInteger('meterStream: step', options.step ?? 256, 1);
   const cover = new Cover(hold, amountsOf, checkInteger('meterStream: covered', options.covered, 0), step);
-  let tokens = 0;
-  let isWhole = false;
-  try {
-    for await (const chunk of chunks) {
-      tokens += checkInteger('meterStream: the result of count', count(chunk), 0);
-      if (tokens >= SHARE * cover.tokens) cover.extend(tokens);
-      yield chunk;
-      if (tokens < cover.tokens) continue;
-      const denial = await cover.extended(tokens);
-      if (denial === undefined) continue;
-      if (last !== undefined) yield last(denial);
-      return;
+  async function* metered(): AsyncGenerator<Chunk, void> {
+    let tokens = 0;
+    let isWhole = false;
+    try {
+      yield STARTED as Chunk;
+      cover.keepAlive();
+      for await (const chunk of chunks) {
+        tokens += checkInteger('meterStream: the result of count', count(chunk), 0);
+        if (tokens >= SHARE * cover.tokens) cover.extend(tokens);
+        yield chunk;
+        if (tokens < cover.tokens) continue;
+        const denial = await cover.extended(tokens);
+        if (denial === undefined) continue;
+        if (last !== undefined) yield last(denial);
+        return;
+      }
+      isWhole = true;
+    } finally {
+      cover.close();
+      if (!isWhole) abort?.abort();
+      await settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
     }
-    isWhole = true;
-  } finally {
-    cover.close();
-    if (!isWhole) abort?.abort();
-    await hold.settle((isWhole ? used?.() : undefined) ?? amountsOf(tokens));
   }
+  const stream = metered();
+  // A generator that has not begun has no `finally`: a reader that cancels before its first chunk would leave the hold open.
+  void stream.next();
+  return stream;
+}
+
+/** Nobody sees it. */
+const STARTED: unknown = undefined;
+
+/**
+ * Settles by the first of these ways that gives amounts. If none does, it counts what was held.
+ * @throws the error of a way before it, after it has settled
+ */
+export async function settleFirst<Axes extends string>(
+  hold: Hold<Axes>,
+  ways: readonly (() => Amounts<Axes> | undefined)[],
+): Promise<void> {
+  const errors: unknown[] = [];
+  const held = () => ({}) as Amounts<Axes>;
+  for (const way of [...ways, held]) {
+    let settled: Promise<unknown>;
+    try {
+      const used = way();
+      if (used === undefined) continue;
+      settled = hold.settle(used);
+    } catch (error) {
+      errors.push(error);
+      continue;
+    }
+    await settled;
+    break;
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Renews a hold while its call runs. @returns ends that */
+export function keepAlive(hold: Hold<string>, failed: (error: unknown) => void): () => void {
+  const timer = setInterval(() => void hold.renew().catch(failed), hold.ttl / 3);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** The tokens that a hold covers. */
@@ -70,7 +116,7 @@ class Cover<Axes extends string> {
   #denial: Denial | undefined;
   /** The step for the rest of a budget that has no room for a whole one. */
   readonly #least: number;
-  readonly #renewing: NodeJS.Timeout;
+  #stopRenewing = () => {};
 
   constructor(
     readonly hold: Hold<Axes>,
@@ -79,8 +125,11 @@ class Cover<Axes extends string> {
     private step: number,
   ) {
     this.#least = Math.max(1, Math.floor(step / 8));
-    this.#renewing = setInterval(() => void this.#keep(hold.renew()), hold.ttl / 3);
-    this.#renewing.unref();
+  }
+
+  /** Renews the hold until `close`. */
+  keepAlive(): void {
+    this.#stopRenewing = keepAlive(this.hold, this.#fail);
   }
 
   /** Begins to take more, unless that is under way or was denied. */
@@ -116,16 +165,15 @@ class Cover<Axes extends string> {
 
   /** An error in the background rejects the next wait. */
   #keep(work: Promise<unknown>): Promise<void> {
-    return work.then(
-      () => {},
-      (error: unknown) => {
-        this.#failure ??= { error };
-      },
-    );
+    return work.then(() => {}, this.#fail);
   }
 
+  readonly #fail = (error: unknown): void => {
+    this.#failure ??= { error };
+  };
+
   close(): void {
-    clearInterval(this.#renewing);
+    this.#stopRenewing();
   }
 }
 

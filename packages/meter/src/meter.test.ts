@@ -118,3 +118,21 @@ test('open holds of one key take memory for their records only, and a call reads
   await budget.close();
   await own.close();
 });
+
+test('a hold is given back when onSoftLimit throws, and its error rejects', async () => {
+  const budget = meter({
+    name: 'soft',
+    store,
+    axes,
+    soft: ['usd'],
+    onSoftLimit: () => {
+      throw new Error('no pager');
+    },
+  });
+  await expect(budget.hold('key', { usd: 101 })).rejects.toThrow('no pager');
+  expect((await budget.status('key')).left).toEqual({ usd: 100 });
+  const hold = await budget.hold('key', { usd: 100 });
+  await expect(hold.more({ usd: 1 })).rejects.toThrow('no pager');
+  expect((await hold.settle({ usd: 40 })).left).toEqual({ usd: 60 });
+  await budget.close();
+});
