@@ -1,0 +1,317 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
+import OpenAI from 'openai';
+import { FakeProvider, tokensOf } from '../../../../examples/chat/src/fake-provider.js';
+import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
+import { MessageReader } from './anthropic.js';
+import { PartReader } from './language-model.js';
+import { ChatReader } from './openai-chat.js';
+import { ResponsesReader } from './openai-responses.js';
+import { framesOf } from './sse.js';
+
+let provider: FakeProvider;
+const store = memoryStore();
+beforeEach(async () => {
+  provider = await FakeProvider.start();
+});
+afterEach(() => provider.stop());
+afterAll(() => store.close());
+
+let meters = 0;
+function begin(own: Store = store) {
+  meters += 1;
+  const axes = { output: fixedWindow({ limit: 300, window: '1h' }) };
+  const budget = meter({ name: `clients-${meters}`, store: own, axes });
+  const amounts = ({ output }: { output: number }) => ({ output });
+  const options = { who: 'ann', count: tokensOf, step: 100, amounts };
+  const used = async () => 300 - (await budget.status('ann')).left.output!;
+  const openai = meterClient(new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1` }), budget, options);
+  const anthropic = meterClient(new Anthropic({ apiKey: 'none', baseURL: provider.url }), budget, options);
+  return { budget, options, used, openai, anthropic };
+}
+
+/** A store for which a call fails. */
+const failingAt = (fails: (operation: string) => boolean): Store => ({
+  name: 'failing',
+  clock: store.clock,
+  remote: false,
+  decide: (call) => {
+    if (fails(call.operation)) throw new StoreUnavailableError('out');
+    return store.decide(call);
+  },
+  close: async () => {},
+});
+
+const user = (content: string) => [{ role: 'user' as const, content }];
+const chat = (words: number) => ({ model: 'fake-1', messages: user(`Say ${words} words`) });
+const message = (words: number) => ({ ...chat(words), max_tokens: 5_000 });
+const response = (words: number) => ({ model: 'fake-1', input: `Say ${words} words` });
+
+describe('helpers of the clients see a stream that ends with the budget as one that reached its most tokens:', () => {
+  test('chat.completions.stream', async () => {
+    const stream = begin().openai.chat.completions.stream(chat(5_000));
+    const { choices } = await stream.finalChatCompletion();
+    expect([choices[0]!.finish_reason, tokensOf(choices[0]!.message.content!)]).toEqual(['length', 300]);
+  });
+
+  test('responses.stream', async () => {
+    const { status, output_text, usage } = await begin()
+      .openai.responses.stream(response(5_000))
+      .finalResponse();
+    expect([status, tokensOf(output_text), usage!.output_tokens]).toEqual(['incomplete', 300, 300]);
+  });
+
+  test('messages.stream', async () => {
+    const final = await begin().anthropic.messages.stream(message(5_000)).finalMessage();
+    expect([final.stop_reason, final.usage.output_tokens]).toEqual(['max_tokens', 300]);
+    expect(final.content).toMatchObject([{ type: 'text', text: 'word '.repeat(300) }]);
+  });
+});
+
+test('a program that requests the usage of a chat stream gets it, also when the budget has ended', async () => {
+  const usages = async (words: number) => {
+    const { openai } = begin();
+    const stream = await openai.chat.completions.create({
+      ...chat(words),
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const found = [];
+    for await (const { usage, choices } of stream)
+      if (usage) found.push([choices.length, usage.total_tokens]);
+    return found;
+  };
+  expect(await usages(10)).toEqual([[0, 30]]);
+  expect(await usages(5_000)).toEqual([[0, 3 + 300]]);
+});
+
+test('a stalled stream that the program aborts is aborted at the provider, and settled', async () => {
+  provider.stallsAfter = 5;
+  const { openai, used } = begin();
+  const gone = new AbortController();
+  const stream = await openai.chat.completions.create({ ...chat(50), stream: true }, { signal: gone.signal });
+  let text = '';
+  for await (const { choices } of stream) {
+    text += choices[0]!.delta.content;
+    if (tokensOf(text) === 5) setImmediate(() => gone.abort());
+  }
+  while ((await used()) !== 5) await new Promise(setImmediate);
+  while (!provider.calls[0]!.isAborted) await new Promise(setImmediate);
+});
+
+test('a stream that the program aborts and never reads is settled', async () => {
+  const { openai, used } = begin();
+  const stream = await openai.chat.completions.create({ ...chat(5_000), stream: true });
+  expect(await used()).toBe(100);
+  stream.controller.abort();
+  while ((await used()) !== 0) await new Promise(setImmediate);
+});
+
+test('an aborted call without an answer counts its prompt', async () => {
+  provider.stallsAfter = 0;
+  const { budget, options, used } = begin();
+  const gone = new AbortController();
+  const send: typeof fetch = (_input, init) =>
+    new Promise((_resolve, reject) => {
+      init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+      gone.abort();
+    });
+  const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
+  const metered = meteredFetch(budget, { ...options, amounts, fetch: send });
+  const body = JSON.stringify(chat(5));
+  const call = metered(`${provider.url}/v1/chat/completions`, { method: 'POST', body, signal: gone.signal });
+  await expect(call).rejects.toThrow(/aborted/);
+  expect(await used()).toBe(3);
+});
+
+test('a connection that fails counts nothing, and is tried again by the client', async () => {
+  const { budget, options, used } = begin();
+  let tries = 0;
+  const send: typeof fetch = async (input, init) => {
+    tries += 1;
+    if (tries === 1) throw new TypeError('fetch failed');
+    return fetch(input, init);
+  };
+  const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1`, fetch: send });
+  await meterClient(client, budget, options).chat.completions.create(chat(7));
+  expect([tries, await used()]).toEqual([2, 7]);
+});
+
+test('an answer that cannot be settled rejects, and is not sent again', async () => {
+  const { openai } = begin(failingAt((operation) => operation === 'settle'));
+  await expect(openai.chat.completions.create(chat(7))).rejects.toMatchObject({
+    status: 503,
+    code: 'SLUICE_STORE_UNAVAILABLE',
+  });
+  expect(provider.calls).toHaveLength(1);
+});
+
+test('a stream begins with the rest of a budget that has no room for a whole step', async () => {
+  const { budget, openai, used } = begin();
+  const hold = await budget.hold('ann', { output: 280 });
+  const stream = await openai.chat.completions.create({ ...chat(5_000), stream: true });
+  let text = '';
+  for await (const { choices } of stream) text += choices[0]!.delta.content ?? '';
+  expect(tokensOf(text)).toBe(12); // an eighth of the step, and no second one
+  await hold.cancel();
+  expect(await used()).toBe(12);
+});
+
+test('a wrong function of the program rejects with its error, and is not called again', async () => {
+  const { budget, options } = begin();
+  const call = (given: object) =>
+    meterClient(new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1` }), budget, {
+      ...options,
+      ...given,
+    }).chat.completions.create(chat(7));
+  await expect(call({ count: () => Number.NaN })).rejects.toThrow(/the result of count must be a whole/);
+  await expect(call({ amounts: () => ({ euro: 1 }) })).rejects.toThrow(/has no option 'euro'|no option/);
+  expect(provider.calls).toEqual([]);
+});
+
+test('other requests pass without a budget', async () => {
+  const { budget, options, used } = begin();
+  const seen: string[] = [];
+  const send: typeof fetch = async (input) => {
+    seen.push(String(input));
+    return new Response('{}');
+  };
+  const metered = meteredFetch(budget, { ...options, fetch: send });
+  const urls = ['http://x/v1/models', 'http://x/v1/messages/count_tokens', 'http://x/v1/threads/t/messages'];
+  for (const url of urls) await metered(url, { method: 'POST', body: 'no JSON' });
+  await metered('http://x/v1/responses');
+  expect(seen).toEqual([...urls, 'http://x/v1/responses']);
+  expect(await used()).toBe(0);
+});
+
+test('a Request is read, and a body that is no text is refused', async () => {
+  const { budget, options, used } = begin();
+  const metered = meteredFetch(budget, options);
+  const url = `${provider.url}/v1/chat/completions`;
+  const body = JSON.stringify({ ...chat(9), stream: true });
+  const answer = await metered(new Request(url, { method: 'POST', body }));
+  expect(await answer.text()).toMatch(/\[DONE\]\n\n$/);
+  expect(await used()).toBe(9);
+  const refused = await metered(url, { method: 'POST', body: new Uint8Array(2) });
+  expect([refused.status, await refused.text()]).toEqual([500, expect.stringMatching(/must be JSON/)]);
+});
+
+test('events are read whole, however the network cuts them', async () => {
+  const bytes = new TextEncoder().encode(
+    'data: {"a":"é"}\r\n\r\n: ping\n\nevent: b\ndata: {\ndata: "b":1}\n\ndata: [DONE]',
+  );
+  async function* one() {
+    for (const byte of bytes) yield Uint8Array.of(byte);
+  }
+  async function* all() {
+    yield bytes;
+  }
+  for (const cut of [one(), all()]) {
+    const frames = [];
+    for await (const { data, text } of framesOf(cut)) frames.push([data, text]);
+    expect(frames).toEqual([
+      [{ a: 'é' }, 'data: {"a":"é"}\r\n\r\n'],
+      [undefined, ': ping\n\n'],
+      [{ b: 1 }, 'event: b\ndata: {\ndata: "b":1}\n\n'],
+      [undefined, 'data: [DONE]'],
+    ]);
+  }
+});
+
+describe('a stream that ends within a call of a tool', () => {
+  const stop = { stopped: 'budget', axis: 'usd', scope: 'ann', retryAfter: null } as const;
+  const usage = { model: 'm', input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
+
+  test('has its arguments counted, and ends each choice (chat completions)', () => {
+    const reader = new ChatReader(false);
+    const call = { index: 0, id: 'call', type: 'function', function: { name: 'find', arguments: '{"a"' } };
+    expect(reader.read({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })).toBe('find{"a"');
+    reader.read({ choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] });
+    expect(reader.end(stop, usage)).toMatchObject([
+      { choices: [{ index: 0, finish_reason: 'length' }], sluice: stop },
+      '[DONE]',
+    ]);
+  });
+
+  test('does not look as if it were whole (responses)', () => {
+    const reader = new ResponsesReader();
+    const item = { type: 'function_call', id: 'f', name: 'find', arguments: '' };
+    reader.read({ type: 'response.output_item.added', output_index: 0, item, sequence_number: 4 });
+    const delta = '{"a"';
+    const read = { type: 'response.function_call_arguments.delta', output_index: 0, delta };
+    expect(reader.read({ ...read, sequence_number: 5 })).toBe(delta);
+    expect(reader.end(stop, usage)).toMatchObject([
+      {
+        type: 'response.incomplete',
+        sequence_number: 6,
+        response: { output: [{ arguments: delta, status: 'incomplete' }] },
+      },
+    ]);
+  });
+
+  test('ends its block (messages)', () => {
+    const reader = new MessageReader();
+    reader.read({ type: 'content_block_start', index: 1, content_block: { type: 'tool_use' } });
+    const delta = { type: 'input_json_delta', partial_json: '{"a"' };
+    expect(reader.read({ type: 'content_block_delta', index: 1, delta })).toBe('{"a"');
+    expect(reader.end(stop, usage)).toMatchObject([
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, sluice: stop },
+      { type: 'message_stop' },
+    ]);
+  });
+
+  test('ends its input (AI SDK)', () => {
+    const reader = new PartReader();
+    reader.read({ type: 'tool-input-start', id: 't', toolName: 'find' });
+    expect(reader.read({ type: 'tool-input-delta', id: 't', delta: '{"a"' })).toBe('{"a"');
+    expect(reader.end(stop, usage)).toMatchObject([
+      { type: 'tool-input-end', id: 't' },
+      { type: 'finish', finishReason: { unified: 'length' }, providerMetadata: { sluice: stop } },
+    ]);
+  });
+});
+
+test('amounts receives the tokens of a cache as part of the input', async () => {
+  const { budget, options } = begin();
+  const seen: object[] = [];
+  const usage = {
+    input_tokens: 5,
+    cache_read_input_tokens: 100,
+    cache_creation_input_tokens: 20,
+    output_tokens: 3,
+  };
+  const send: typeof fetch = async () => Response.json({ content: [], usage });
+  const amounts = (given: { output: number }) => {
+    seen.push(given);
+    return { output: given.output };
+  };
+  const metered = meteredFetch(budget, { ...options, amounts, fetch: send });
+  await metered('http://x/v1/messages', {
+    method: 'POST',
+    body: JSON.stringify(message(3)).replace('5000', '9'),
+  });
+  expect(seen.at(-1)).toEqual({ model: 'fake-1', input: 125, output: 3, cacheRead: 100, cacheWrite: 20 });
+});
+
+test('bad options are refused at once', () => {
+  const { budget, options } = begin();
+  const client = new OpenAI({ apiKey: 'none' });
+  const refuses = (make: () => unknown, message: RegExp) => expect(make).toThrow(message);
+  refuses(() => sluiceMeter({} as typeof budget, options), /sluiceMeter: budget must be made by meter/);
+  refuses(
+    () => sluiceMeter(budget, { ...options, count: 5 } as never),
+    /sluiceMeter: count must be a function/,
+  );
+  refuses(
+    () => sluiceMeter(budget, { ...options, who: undefined as never }),
+    /who must name whose budget pays/,
+  );
+  refuses(
+    () => meterClient(client, budget, { ...options, step: 0 }),
+    /meterClient: step must be a whole number/,
+  );
+  refuses(() => meterClient({} as typeof client, budget, options), /client must be a client of openai/);
+  refuses(() => meteredFetch(budget, { ...options, fetch: 5 as never }), /fetch must be a function/);
+  refuses(() => meteredFetch(budget, { ...options, amount: 5 } as never), /did you mean 'amounts'/);
+});

@@ -1,0 +1,157 @@
+import { checkFunction } from '@sluice/core/internal';
+import { isBudgetExceededError } from '../errors.js';
+import type { Meter } from '../meter.js';
+import { MessageReader, messageFigures } from './anthropic.js';
+import { checkModelOptions, type ModelOptions } from './model-options.js';
+import { ChatReader, chatFigures } from './openai-chat.js';
+import { ResponsesReader, responsesFigures } from './openai-responses.js';
+import { type Figures, type Reader, stopOf, textOf, type Wire } from './reader.js';
+import { beginSpend, type Spend } from './spend.js';
+import { type Frame, frameReader, framesOf, parseJson } from './sse.js';
+
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** The options of `meteredFetch`. */
+export interface MeteredFetchOptions<Who, Axes extends string> extends ModelOptions<Who, Axes> {
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** One API of a provider. */
+interface Protocol {
+  readonly path: RegExp;
+  readonly figures: (usage: Wire) => Figures;
+  readonly reader: (body: Wire) => Reader;
+  /** The body of a stream whose events say what was used. */
+  readonly withUsage?: (body: Wire) => Wire;
+}
+
+const PROTOCOLS: readonly Protocol[] = [
+  {
+    path: /\/chat\/completions$/,
+    figures: chatFigures,
+    reader: (body) => new ChatReader(body.stream_options?.include_usage === true),
+    withUsage: (body) => ({ ...body, stream_options: { ...body.stream_options, include_usage: true } }),
+  },
+  { path: /\/responses$/, figures: responsesFigures, reader: () => new ResponsesReader() },
+  { path: /(?<!\/threads\/[^/]+)\/messages$/, figures: messageFigures, reader: () => new MessageReader() },
+];
+
+/**
+ * A client of OpenAI or Anthropic whose calls a budget pays for: a copy, so make one for each caller.
+ * @throws TypeError, RangeError naming the invalid option
+ */
+export function meterClient<
+  Client extends { withOptions(options: { fetch: Fetch }): Client },
+  Who,
+  Axes extends string,
+>(client: Client, budget: Meter<Who, Axes>, options: ModelOptions<Who, Axes>): Client {
+  if (typeof client?.withOptions !== 'function')
+    throw new TypeError('meterClient: client must be a client of openai or @anthropic-ai/sdk');
+  checkModelOptions('meterClient', budget, options);
+  // Both clients keep the function that they send with as a private field of this name.
+  const { fetch } = client as unknown as { fetch?: Fetch };
+  return client.withOptions({ fetch: meteredFetch(budget, { ...options, fetch }) });
+}
+
+/**
+ * A `fetch` for calls of OpenAI's and Anthropic's APIs and others that speak the same, paid by a budget. Other requests pass.
+ * @throws TypeError, RangeError naming the invalid option
+ */
+export function meteredFetch<Who, Axes extends string>(
+  budget: Meter<Who, Axes>,
+  options: MeteredFetchOptions<Who, Axes>,
+): Fetch {
+  const setting = checkModelOptions('meteredFetch', budget, options, ['fetch']);
+  const { fetch: send = globalThis.fetch } = options;
+  checkFunction('meteredFetch: fetch', send);
+  return async (input, init) => {
+    const request = input instanceof Request ? input : undefined;
+    const { pathname } = new URL(request?.url ?? String(input));
+    const protocol = PROTOCOLS.find(({ path }) => path.test(pathname));
+    const method = init?.method ?? request?.method ?? 'GET';
+    if (protocol === undefined || method.toUpperCase() !== 'POST') return send(input, init);
+    const text = init?.body ?? (await request?.clone().text());
+    const body = typeof text === 'string' ? parseJson(text) : undefined;
+    if (body === undefined)
+      return refusal(new TypeError(`meteredFetch: the body of ${pathname} must be JSON, as a text`));
+
+    let spend: Spend<Axes>;
+    try {
+      const { model, messages, system, instructions, input: items, tools, stream } = body;
+      const prompt = textOf([system, instructions, messages, items]) + (tools ? JSON.stringify(tools) : '');
+      const signal = init?.signal ?? request?.signal;
+      spend = await beginSpend(setting, {
+        model,
+        prompt,
+        most: mostOf(body),
+        isStream: stream === true,
+        signal,
+      });
+    } catch (error) {
+      return refusal(error as Error);
+    }
+    const { response, answer } = await spend.send(async (signal) => {
+      const sent = body.stream === true && protocol.withUsage ? protocol.withUsage(body) : undefined;
+      const changed = sent && {
+        body: JSON.stringify(sent),
+        headers: withoutLength(init?.headers ?? request?.headers),
+      };
+      const response = await send(input, { ...init, ...changed, signal });
+      const isStream = /^text\/event-stream/.test(response.headers.get('content-type') ?? '');
+      return { response, answer: response.ok && !isStream ? await response.clone().text() : undefined };
+    });
+    try {
+      if (!response.ok || response.body === null) await spend.refused();
+      else if (answer === undefined) return streamed(response, spend, protocol.reader(body));
+      else await answered(spend, protocol, answer);
+      return response;
+    } catch (error) {
+      return refusal(error as Error);
+    }
+  };
+}
+
+/** The most output tokens of a request. */
+function mostOf({ max_completion_tokens, max_output_tokens, max_tokens, n }: Wire): number | undefined {
+  const most = max_completion_tokens ?? max_output_tokens ?? max_tokens;
+  return typeof most === 'number' ? most * (n ?? 1) : undefined;
+}
+
+function withoutLength(given: RequestInit['headers']): Headers {
+  const headers = new Headers(given);
+  headers.delete('content-length');
+  return headers;
+}
+
+async function answered(spend: Spend<string>, { figures }: Protocol, answer: string): Promise<void> {
+  const body = parseJson(answer);
+  await spend.answered(figures(body?.usage), () => textOf(body?.choices ?? body?.output ?? body?.content));
+}
+
+function streamed(
+  { body, status, statusText, headers }: Response,
+  spend: Spend<string>,
+  reader: Reader,
+): Response {
+  const encoder = new TextEncoder();
+  const frames = framesOf(body as unknown as AsyncIterable<Uint8Array>);
+  const stream = spend.stream(frames, frameReader(reader), ({ text }: Frame) => encoder.encode(text));
+  const own = withoutLength(headers);
+  own.delete('content-encoding'); // `fetch` has decoded it
+  return new Response(stream, { status, statusText, headers: own });
+}
+
+/**
+ * A response in place of the provider's, with the error in the form that the clients read. A rejected `fetch` would be sent again by them, and a
+ * call that was answered but not settled paid twice.
+ */
+function refusal(error: Error & { status?: number; code?: string; headers?: object }): Response {
+  const { status = 500, code = error.name, headers, message } = error;
+  const type = status === 429 ? 'rate_limit_error' : 'api_error';
+  const sluice = isBudgetExceededError(error) ? stopOf(error) : undefined;
+  return Response.json(
+    { type: 'error', error: { type, code, message, param: null, sluice } },
+    { status, headers: { ...headers, 'x-should-retry': 'false' } },
+  );
+}

@@ -1,0 +1,49 @@
+import { type BudgetStop, type Figures, type Reader, textOf, type Usage, type Wire } from './reader.js';
+
+export const chatFigures = (usage: Wire): Figures => ({
+  input: usage?.prompt_tokens,
+  output: usage?.completion_tokens,
+  cacheRead: usage?.prompt_tokens_details?.cached_tokens,
+});
+
+/** Chunks of `/chat/completions` of OpenAI. */
+export class ChatReader implements Reader {
+  figures: Figures = {};
+  #common: Wire = { object: 'chat.completion.chunk' };
+  /** Choices that have not ended. */
+  readonly #open = new Set<number>();
+
+  /** @param wantsUsage whether the program has requested a chunk with the usage */
+  constructor(readonly wantsUsage: boolean) {}
+
+  read({ choices, usage, ...common }: Wire): string {
+    this.#common = common;
+    if (usage) this.figures = chatFigures(usage);
+    let text = '';
+    for (const { index, delta, finish_reason } of choices ?? []) {
+      if (finish_reason) this.#open.delete(index);
+      else this.#open.add(index);
+      text += textOf(delta);
+    }
+    return text;
+  }
+
+  hides({ choices, usage }: Wire): boolean {
+    return !this.wantsUsage && usage && choices?.length === 0;
+  }
+
+  end(sluice: BudgetStop, { input, output }: Usage): Wire[] {
+    const choices = [...this.#open].map((index) => ({
+      index,
+      delta: {},
+      logprobs: null,
+      finish_reason: 'length',
+    }));
+    const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    return [
+      { ...this.#common, choices, sluice },
+      ...(this.wantsUsage ? [{ ...this.#common, choices: [], usage }] : []),
+      '[DONE]',
+    ];
+  }
+}
