@@ -45,7 +45,7 @@ function begin(own: Store = store) {
   return { budget, options, used };
 }
 
-/** What is used after a call. */
+/** The amounts that a call of these tokens uses. */
 const spent = (input: number, output: number) => ({ output, usd: input + 1_000 * output, running: 0 });
 
 interface Streamed {
@@ -61,7 +61,7 @@ interface Way {
   whole(begun: ReturnType<typeof begin>, prompt: string, most?: number): Promise<string>;
   /** The finish reason of a stream that ends with the budget. */
   readonly length: string;
-  /** How it tells a whole stream. */
+  /** The finish reason of a whole stream. */
   readonly finished: string;
   /** Tokens of its prompt by the tokenizer, or by the provider if that says it at once. */
   readonly counted: number;

@@ -33,7 +33,7 @@ function frameOf(text: string): Frame {
   return { text, data: parseJson(lines.join('\n')) };
 }
 
-/** @returns undefined for what is no JSON, such as `[DONE]`: the program's client reads it, too, and reports faults */
+/** @returns undefined for other text, such as `[DONE]`: the program's client reads it, too, and reports faults */
 export function parseJson(text: string): Wire {
   try {
     return JSON.parse(text);
