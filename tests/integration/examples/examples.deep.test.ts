@@ -25,6 +25,7 @@ const examples = [
   'koa-login-throttle',
   'sms-verification',
   'llm-tokens',
+  'chat',
   'observability',
 ].map((name) => new Example(name));
 const named = (name: string): Example => examples.find((example) => example.name === name)!;
@@ -78,7 +79,9 @@ const timeless = (output: string): string =>
     .trim();
 
 test.each(
-  examples.flatMap((example) => ['memory', 'Redis'].map((where) => [example.name, where, example] as const)),
+  examples.flatMap((example) =>
+    ['one process', 'Redis'].map((where) => [example.name, where, example] as const),
+  ),
 )(
   '%s answers as its README shows, with its limits in %s',
   async (name, where, example) => {
@@ -89,7 +92,7 @@ test.each(
     const metrics = String(await freePort());
     const url = await example.start({
       METRICS_PORT: metrics,
-      ...(where === 'Redis' ? { REDIS_URL: redis.url } : {}),
+      ...(where === 'Redis' ? { REDIS_URL: redis.url } : { FILE: join(bin, `${name}.db`) }),
     });
     const steps = shown(name);
     expect(steps.length).toBeGreaterThan(2);

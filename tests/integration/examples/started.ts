@@ -54,7 +54,7 @@ export class Example {
   }
 
   private async launch(env: Record<string, string>): Promise<ChildProcess> {
-    this.#bundled ??= bundle(join(EXAMPLES, this.name, 'src/main.ts'));
+    this.#bundled ??= bundle(join(EXAMPLES, this.name, 'src/main.ts'), { withPackages: true }); // drivers of databases
     const { file } = await this.#bundled;
     const child = spawn(process.execPath, [file], {
       cwd: join(EXAMPLES, this.name), // where npm starts it

@@ -15,6 +15,7 @@ import type { Target } from './target.js';
 
 /** Examples that serve no requests, or are attacked in their own tests. */
 export const EXAMPLES_WITHOUT_REQUESTS = [
+  'examples/chat', // app.test.ts: it limits dollars, not requests
   'examples/nest-controllers', // demo.deep.test.ts: NestJS is loaded in a process of its own
   'examples/payment-client', // outgoing calls
   'examples/simulate', // files for the command
