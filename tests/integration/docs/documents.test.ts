@@ -10,6 +10,7 @@ import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
 import * as upstash from '@sluice/upstash';
 import { Redis } from 'ioredis';
+import { FakeProvider, tokensOf } from '../../../examples/chat/src/fake-provider.js';
 import { isTranslation } from '../../../scripts/chinese/pages.js';
 import { type PostgresServer, startPostgres } from '../../support/postgres/index.js';
 import { redisUrl } from '../../support/redis-url.js';
@@ -46,6 +47,17 @@ beforeAll(async () => {
 });
 afterAll(() => double.stop());
 
+/** The clients of OpenAI and Anthropic read these variables. */
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+  Object.assign(process.env, {
+    ...{ OPENAI_BASE_URL: `${provider.url}/v1`, OPENAI_API_KEY: 'none' },
+    ...{ ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'none' },
+  });
+});
+afterAll(() => provider.stop());
+
 /** Resources that blocks leave open, as programs do that do not end. */
 const stores: { close(): Promise<void> }[] = [];
 const clients: Redis[] = [];
@@ -53,6 +65,8 @@ const subscriptions: (() => void)[] = [];
 /** Generous, because a busy machine connects slowly. */
 const deadline = '10s';
 const packages: Record<string, object> = {
+  /** Of this provider a token is a word. */
+  'gpt-tokenizer': { countTokens: tokensOf },
   ioredis: {
     Redis: class extends Redis {
       constructor(url: string) {
