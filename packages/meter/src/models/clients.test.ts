@@ -124,6 +124,17 @@ test('an aborted call without an answer counts its prompt', async () => {
   expect(await used()).toBe(3);
 });
 
+test('a call that was aborted before it is sent counts nothing', async () => {
+  const { budget, options, used } = begin();
+  const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
+  const metered = meteredFetch(budget, { ...options, amounts });
+  const body = JSON.stringify(chat(5));
+  const signal = AbortSignal.abort();
+  const call = metered(`${provider.url}/v1/chat/completions`, { method: 'POST', body, signal });
+  await expect(call).rejects.toThrow(/aborted/);
+  expect([await used(), provider.calls]).toEqual([0, []]);
+});
+
 test('a connection that fails counts nothing, and is tried again by the client', async () => {
   const { budget, options, used } = begin();
   let tries = 0;

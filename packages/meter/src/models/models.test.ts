@@ -8,7 +8,7 @@ import { isBudgetExceededError, meter, meterClient, sluiceMeter, stoppedBy } fro
 
 // The real clients against a provider on 127.0.0.1 that speaks their APIs. A token is a word.
 
-const LIMIT = 1_000;
+const LIMIT = 500;
 /** What the provider says of each prompt. */
 const INPUT = 20;
 
@@ -260,7 +260,7 @@ describe.each(Object.entries(WAYS))('%s', (_, way) => {
     await (await begun.budget.hold('ann', { output: LIMIT })).settle({ output: LIMIT });
     const error = await way.stream(begun, 'Say 5 words').catch((error: unknown) => error);
     expect(error).toMatchObject({
-      message: expect.stringMatching(/has 0 of 1000 left of axis 'output'/),
+      message: expect.stringMatching(/has 0 of 500 left of axis 'output'/),
       status: 429,
     });
     expect(provider.calls).toEqual([]);

@@ -79,16 +79,18 @@ export class Spend<Axes extends string> {
   }
 
   /**
-   * Sends the request. If that fails, nothing is counted. If the program aborts it, the prompt is counted: the provider has it.
+   * Sends the request. If that fails, nothing is counted. If the program aborts it after it was sent, the prompt is counted: the provider has it.
    * @throws the error of the request
    */
   async send<T>(request: (signal: AbortSignal) => PromiseLike<T>): Promise<T> {
+    const { signal } = this.#abort;
+    const wasAborted = signal.aborted;
     const stopRenewing = keepAlive(this.hold, () => {}); // a failure of the store rejects what settles the hold
     try {
-      return await request(this.#abort.signal);
+      return await request(signal);
     } catch (error) {
       this.#over.abort();
-      if (this.#abort.signal.aborted) await this.hold.settle(this.parts.amounts({}));
+      if (signal.aborted && !wasAborted) await this.hold.settle(this.parts.amounts({}));
       else await this.hold.cancel();
       throw error;
     } finally {
@@ -162,13 +164,18 @@ export class Spend<Axes extends string> {
           this.#onAbort((reason) => void end(reason).then(() => fail(reason), fail));
         },
         pull: async (controller) => {
-          for (;;) {
-            const { value, done } = await steps.next();
-            if (done) break;
-            for (const event of value.events) controller.enqueue(write(event));
-            if (value.isLast)
-              await steps.next(); // settles also if the program reads no further
-            else if (value.events.length > 0) return;
+          try {
+            for (;;) {
+              const { value, done } = await steps.next();
+              if (done) break;
+              for (const event of value.events) controller.enqueue(write(event));
+              if (value.isLast)
+                await steps.next(); // settles also if the program reads no further
+              else if (value.events.length > 0) return;
+            }
+          } catch (error) {
+            this.#over.abort();
+            throw error;
           }
           this.#over.abort();
           controller.close();
