@@ -81,7 +81,8 @@ export class Spenders {
     const lapse = dice(2) === 0 ? 'keep' : 'refund';
     const shared =
       dice(5) === 0 ? { id: `shared ${dice(3)}` } : { id: `${member.process.name} ${world.scheduler.now}` };
-    const amounts = { usd: dice(6), output: 1 + dice(4) };
+    // A hold of 0 would begin before the window of its first amount: see decision 036.
+    const amounts = { usd: 1 + dice(5), output: 1 + dice(4) };
     const begin = () => member.budget!.hold('a', amounts, { ...shared, lapse });
     let { call, result: hold } = await this.#run('hold', begin);
     // Whether it has begun is not known: the same call, once more.
