@@ -1,5 +1,5 @@
 /**
- * The names of draft-ietf-httpapi-ratelimit-headers-11, which expires on 2026-11-24. What the working group may change is the table of
+ * The names of draft-ietf-httpapi-ratelimit-headers-11, which was valid until 2026-11-24. What the working group may change is the table of
  * docs/headers.md: another draft with other names is another table like this one.
  */
 export const DRAFT_11 = {
