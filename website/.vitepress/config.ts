@@ -6,6 +6,7 @@ import { type DefaultTheme, defineConfig } from 'vitepress';
 import { githubAnchor } from '../../scripts/anchors';
 import { core } from './browser';
 import { checklists } from './checklists';
+import { chineseLines } from './chinese-lines';
 import { drawings } from './drawings';
 import { footer } from './footer';
 import { indentedCode } from './indented-code';
@@ -104,6 +105,7 @@ export default defineConfig({
       indentedCode(md);
       drawings(md);
       checklists(md);
+      chineseLines(md);
       installNotes(md);
     },
   },

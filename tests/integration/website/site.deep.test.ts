@@ -6,7 +6,7 @@ import { ManualClock, memoryStore, type Policy, RateLimiter, slidingLog, tokenBu
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../../support/browser.js';
 import { buildSite, removeSite, serve } from './built-site.js';
-import { brokenLinks } from './links.js';
+import { brokenLinks, htmlFiles } from './links.js';
 import { looks } from './look.suite.js';
 
 const root = resolve(__dirname, '../../..');
@@ -153,6 +153,17 @@ test('the items of a checklist have a box', () => {
     expect(html.match(/<li class="task"><span class="box"/g)).toHaveLength(18);
     expect(html).not.toContain('[ ]');
   }
+});
+
+test('a Chinese sentence has no space where a line of its source ends', () => {
+  const spaces = htmlFiles(join(folder, 'zh')).flatMap((file) => {
+    const html = readFileSync(join(folder, 'zh', file), 'utf8');
+    const text = html.replace(/<(pre|script|style)\b[\s\S]*?<\/\1>/g, '').replace(/<[^>]+>/g, '');
+    const found = text.match(/[\p{Script=Han}，。、；：？！（）]\n[\p{Script=Han}，。、；：（]/gu) ?? [];
+    return found.map((one) => `${file}: ${JSON.stringify(one)}`);
+  });
+  expect(spaces).toEqual([]);
+  expect(readFileSync(join(folder, 'zh/headers.html'), 'utf8')).toContain('有效期至 2026-11-24；2026 年');
 });
 
 test('the playground of the Chinese pages is in Chinese', async () => {
