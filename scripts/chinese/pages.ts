@@ -58,7 +58,8 @@ export function inChinese(root: string, target: string): string {
 }
 
 const pageOf = (file: string): string | undefined =>
-  Object.keys(RETOLD).find((page) => RETOLD[page] === file) ?? /^docs\/(?!zh\/)(.+\.md)$/.exec(file)?.[1];
+  Object.keys(RETOLD).find((page) => RETOLD[page] === file) ??
+  /^docs\/(?!zh\/)(.+\.(?:md|svg))$/.exec(file)?.[1];
 
 const anchorsOf = (root: string, file: string): string[] =>
   sectionsOf(readFileSync(join(root, file), 'utf8')).map(({ anchor }) => anchor);

@@ -1,6 +1,7 @@
 import { busiest, SECOND } from './offer.js';
 import { LENGTH, type Subject, WINDOW } from './subjects.js';
 import { GRID as CALLS, line, ORANGE as PROMISE, picture, short, text, BLUE as WENT } from './svg.js';
+import { WORDS, type Words } from './words.js';
 
 const LEFT = 72;
 const RIGHT = 8;
@@ -20,19 +21,23 @@ const y = (count: number): string => short(BOTTOM - Math.min(count, MOST) * PER_
  * Over one time axis: the calls, the calls that passed, the sums of both, and the algorithm's upper bound. All pictures have the same
  * scale.
  */
-export function draw({ code, note, moments, promise, step }: Subject, went: readonly number[]): string {
+export function draw(
+  { code, note, moments, promise, step }: Subject,
+  went: readonly number[],
+  words: Words = WORDS.en,
+): string {
   const { count, end } = busiest(went, WINDOW);
   const from = Math.max(0, end - WINDOW);
-  const title = `${went.length} of ${moments.length} calls passed, at most ${count} in any 10 s`;
+  const title = words.title(went.length, moments.length, count);
   return picture(WIDTH, HEIGHT, `${code}: ${title}`, [
-    text(LEFT, 16, `${code}${note === '' ? '' : `, ${note}`}`, 'font-weight="bold"'),
-    text(LEFT + PLOT, 16, `${went.length} of ${moments.length} calls`, 'text-anchor="end"'),
+    text(LEFT, 16, `${code}${note === undefined ? '' : `, ${words.notes[note]}`}`, 'font-weight="bold"'),
+    text(LEFT + PLOT, 16, words.passedOf(went.length, moments.length), 'text-anchor="end"'),
     `<path d="M${x(from)} 26H${x(end)}V${BOTTOM}H${x(from)}Z" fill="${PROMISE}" opacity=".13"/>`,
-    text(LEFT - 8, 38, 'calls', 'text-anchor="end"'),
+    text(LEFT - 8, 38, words.calls, 'text-anchor="end"'),
     line(CALLS, ticks(moments, 28)),
-    text(LEFT - 8, 56, 'passed', 'text-anchor="end"'),
+    text(LEFT - 8, 56, words.passed, 'text-anchor="end"'),
     line(WENT, ticks(went, 46), 'stroke-width="1.4"'),
-    text(LEFT + PLOT * ((from + end) / 2 / LENGTH), 73, `busiest 10 s: ${count}`, 'text-anchor="middle"'),
+    text(LEFT + PLOT * ((from + end) / 2 / LENGTH), 73, words.busiest(count), 'text-anchor="middle"'),
     ...axes(),
     line(CALLS, stairs(moments)),
     line(
@@ -41,7 +46,7 @@ export function draw({ code, note, moments, promise, step }: Subject, went: read
       'stroke-width="1.5" stroke-dasharray="5 4"',
     ),
     line(WENT, stairs(went), 'stroke-width="2"'),
-    ...legend(),
+    ...legend(words),
   ]);
 }
 
@@ -71,15 +76,15 @@ function axes(): string[] {
   ];
 }
 
-function legend(): string[] {
+function legend(words: Words): string[] {
   const base = HEIGHT - 8;
   const middle = base - 4;
   return [
     line(CALLS, `M${LEFT} ${middle}h24`),
-    text(LEFT + 30, base, 'calls, added up'),
+    text(LEFT + 30, base, words.callsAdded),
     line(WENT, `M${LEFT + 160} ${middle}h24`, 'stroke-width="2"'),
-    text(LEFT + 190, base, 'passed'),
+    text(LEFT + 190, base, words.passed),
     line(PROMISE, `M${LEFT + 250} ${middle}h24`, 'stroke-width="1.5" stroke-dasharray="5 4"'),
-    text(LEFT + 280, base, 'upper bound'),
+    text(LEFT + 280, base, words.bound),
   ];
 }

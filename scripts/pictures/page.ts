@@ -8,6 +8,7 @@ import { admitted } from './offer.js';
 import { tables } from './scenarios.js';
 import { show } from './show.js';
 import { subjects } from './subjects.js';
+import { WORDS } from './words.js';
 
 export { section, withSection } from '../sections.js';
 
@@ -15,18 +16,27 @@ export { section, withSection } from '../sections.js';
 export const PAGE = 'docs/choosing.md';
 export const FLEETS_PAGE = 'docs/prefetch.md';
 
+/** The folders of the pictures with English and with Chinese words. */
+const PICTURES = { en: 'docs/pictures', zh: 'docs/zh/pictures' } as const;
+const LANGUAGES = ['en', 'zh'] as const;
+
 /** The new text of every generated file, by its path from the root: the pictures, and the pages with new tables. */
 export async function generated(root: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const subject of subjects) {
-    files.set(`docs/pictures/${subject.name}.svg`, draw(subject, await admitted(subject)));
+    const went = await admitted(subject);
+    for (const language of LANGUAGES) {
+      files.set(`${PICTURES[language]}/${subject.name}.svg`, draw(subject, went, WORDS[language]));
+    }
   }
   let page = readFileSync(join(root, PAGE), 'utf8');
   for (const [name, text] of Object.entries(await tables())) page = withSection(page, name, text);
   files.set(PAGE, page);
 
   const all = await fleets();
-  files.set('docs/pictures/prefetch.svg', drawFleets(all));
+  for (const language of LANGUAGES) {
+    files.set(`${PICTURES[language]}/prefetch.svg`, drawFleets(all, WORDS[language]));
+  }
   const about = readFileSync(join(root, FLEETS_PAGE), 'utf8');
   return files.set(FLEETS_PAGE, withSection(about, 'fleets', fleetTable(all)));
 }

@@ -1,5 +1,6 @@
 import { between, busiest, SECOND } from './offer.js';
 import { LENGTH, type Subject, WINDOW } from './subjects.js';
+import { WORDS } from './words.js';
 
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
 const COLUMN = SECOND / 2;
@@ -14,7 +15,7 @@ export function show({ code, note, moments }: Subject, went: readonly number[]):
     .join('');
   const { count, end } = busiest(went, WINDOW);
   return [
-    `${code}${note === '' ? '' : `, ${note}`}`,
+    `${code}${note === undefined ? '' : `, ${WORDS.en.notes[note]}`}`,
     `calls  ${row(moments)}`,
     `passed ${row(went)}`,
     `       ${axis.trimEnd()}`,

@@ -39,8 +39,8 @@ export const traffic: readonly number[] = [
 
 export interface Subject extends Made, Omit<Offer, 'policy'> {
   readonly name: AlgorithmName;
-  /** Further settings of the calls. */
-  readonly note: string;
+  /** A further setting of the calls, in the words of the plots. */
+  readonly note?: 'waits' | 'holds';
   /** The most calls that can have passed `elapsed` µs after the first. */
   readonly promise: (elapsed: number) => number;
   /** Step of the bound, µs. 0: it rises steadily. */
@@ -57,7 +57,7 @@ const subject = (
   step: number,
   more: Partial<Subject> = {},
 ): Subject => ({
-  ...{ name, note: '', moments: traffic, promise, step },
+  ...{ name, moments: traffic, promise, step },
   ...make(name, optionsOf(formOf(name))),
   ...more,
 });
@@ -69,9 +69,9 @@ export const subjects: readonly Subject[] = [
   subject('slidingLog', windows, WINDOW),
   subject('tokenBucket', steady(10), 0),
   subject('gcra', steady(3), 0),
-  subject('leakyBucket', steady(1), 0, { waits: true, note: 'calls wait (acquire)' }),
+  subject('leakyBucket', steady(1), 0, { waits: true, note: 'waits' }),
   subject('concurrency', (elapsed) => 2 * (Math.floor(elapsed / (2 * SECOND)) + 1), 2 * SECOND, {
     holds: 2 * SECOND,
-    note: 'each call takes 2 s',
+    note: 'holds',
   }),
 ];

@@ -1,5 +1,6 @@
-/** Middle tones, readable on white and on black pages. */
-export const TEXT = '#717a84';
+/** No grey has a contrast of 4.5 on both white and black pages, so text has one for each. */
+const TEXT = { light: '#656d76', dark: '#9198a1' } as const;
+/** Middle tones, visible on white and on black pages. */
 export const GRID = '#8b949e';
 export const BLUE = '#2579e0';
 export const GREEN = '#2f9e62';
@@ -12,7 +13,8 @@ export const picture = (
   height: number,
   title: string,
   elements: readonly string[],
-): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT}">
+): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT.light}">
+<style>@media (prefers-color-scheme: dark) { svg { fill: ${TEXT.dark} } }</style>
 <title>${title}</title>
 ${elements.join('\n')}
 </svg>

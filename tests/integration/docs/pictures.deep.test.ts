@@ -12,9 +12,10 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 test('the pictures and tables show the present limiters: otherwise run npm run pictures', async () => {
   const files = await generated(root);
   expect([...files.keys()]).toEqual([
-    ...subjects.map(({ name }) => `docs/pictures/${name}.svg`),
+    ...subjects.flatMap(({ name }) => [`docs/pictures/${name}.svg`, `docs/zh/pictures/${name}.svg`]),
     PAGE,
     'docs/pictures/prefetch.svg',
+    'docs/zh/pictures/prefetch.svg',
     FLEETS_PAGE,
   ]);
   for (const [path, text] of files) expect({ path, text: read(path) }).toEqual({ path, text });
@@ -34,6 +35,33 @@ test.each(subjects)('the page shows the picture of $name, which is small', ({ na
   expect(Buffer.byteLength(picture)).toBeLessThanOrEqual(8 * 1024);
   expect(read(PAGE)).toMatch(new RegExp(`!\\[${name}: .*\\]\\(pictures/${name}\\.svg\\)`));
 });
+
+test.each(['docs/pictures', 'docs/zh/pictures'])(
+  'the words of the plots in %s have a contrast of 4.5 on light and dark pages',
+  (folder) => {
+    for (const { name } of [...subjects, { name: 'prefetch' }]) {
+      const picture = read(`${folder}/${name}.svg`);
+      const light = / fill="(#\w{6})">/.exec(picture)![1]!;
+      const dark = /prefers-color-scheme: dark\) { svg { fill: (#\w{6}) }/.exec(picture)![1]!;
+      expect(contrast(light, '#ffffff')).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(dark, '#1b1b1f')).toBeGreaterThanOrEqual(4.5);
+    }
+  },
+);
+
+/** The contrast of two colours, as WCAG defines it. */
+function contrast(a: string, b: string): number {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high! + 0.05) / (low! + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
 
 test('the busiest window is half open', () => {
   expect(busiest([0, 4, 10, 11, 13], 10)).toEqual({ count: 4, end: 13 });
