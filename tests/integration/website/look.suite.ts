@@ -96,6 +96,21 @@ export function looks({ folder, open }: Site): void {
       },
     );
 
+    test.each(['/choosing.html', '/zh/prefetch.html'])(
+      'the plots of %s keep their size on a phone, and scroll',
+      async (path) => {
+        const page = await open(path, { viewport: PHONE });
+        await page.locator('.vp-doc p > img').first().waitFor();
+        const shown = await page.evaluate<[boolean, string][]>(
+          `[...document.querySelectorAll('.vp-doc p > img')].map((one) =>
+            [one.getBoundingClientRect().width === one.naturalWidth, getComputedStyle(one.parentElement).overflowX])`,
+        );
+        expect(shown.length).toBeGreaterThan(0);
+        expect(shown).toEqual(shown.map(() => [true, 'auto']));
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+      },
+    );
+
     test('the edge of a table or of code that scrolls fades until its end is shown', async () => {
       const page = await open('/comparison.html', { viewport: PHONE });
       const mask = `getComputedStyle(document.querySelector('.vp-doc table')).maskImage`;
