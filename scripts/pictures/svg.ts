@@ -14,8 +14,8 @@ export const picture = (
   title: string,
   elements: readonly string[],
 ): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="${TEXT.light}">
-<style>@media (prefers-color-scheme: dark) { svg { fill: ${TEXT.dark} } }</style>
 <title>${title}</title>
+<style>@media (prefers-color-scheme: dark) { svg { fill: ${TEXT.dark} } }</style>
 ${elements.join('\n')}
 </svg>
 `;
