@@ -65,8 +65,8 @@ export class Spenders {
     work: () => Promise<T>,
   ): Promise<{ readonly call: UserCall; readonly result?: T | undefined }> {
     const { member } = this;
-    // A call whose reply was lost is sent once more.
-    const bound = 2 * BUDGET.deadline * MS;
+    // A call whose reply was lost is sent once more. Both have timers of whole ms.
+    const bound = 2 * (BUDGET.deadline + 3) * MS;
     return this.calls.run({ kind, member, settings: BUDGET, key: 'a', cost: 1, bound }, work);
   }
 
