@@ -23,7 +23,7 @@ import type { CallObserver } from './observer.js';
 import { Refunds } from './refunds.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
-import { onAbort } from './waiting/on-abort.js';
+import { Stop } from './waiting/stop.js';
 import { WakeOrder } from './waiting/wake-order.js';
 
 /** What operators do to a key. */
@@ -55,7 +55,7 @@ export class Admission implements Finisher<Decision> {
   readonly #held: HeldPermits;
   readonly #order = new WakeOrder();
   /** Each pending `acquire`, by the controller that ends its wait. */
-  readonly #waiting = new Map<AbortController, Promise<unknown>>();
+  readonly #waiting = new Map<Stop, Promise<unknown>>();
   #closed: LimiterClosedError | undefined;
   /** Makes the decisions that the caller does not enforce. */
   readonly #shadow: Finisher<Decision> = {
@@ -164,31 +164,30 @@ export class Admission implements Finisher<Decision> {
   async acquire(parts: readonly Part[], { timeout = MAX_MICROS, signal }: WaitLimits): Promise<Decision> {
     this.checkOpen();
     signal?.throwIfAborted();
-    const stop = new AbortController();
-    const ignore = onAbort(signal, () => stop.abort(signal!.reason));
+    const stop = new Stop(signal);
     const traced = isTraced();
     const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
     const message = heard ? new AcquireMessage(this, parts, stop.signal) : undefined;
-    const acquire = () => this.#acquire(parts, timeout, stop.signal, message);
+    const acquire = () => this.#acquire(parts, timeout, stop, message);
     const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);
     try {
       return await acquired;
     } catch (error) {
       message?.rejected(error);
-      const canceled = stop.signal.aborted && error === stop.signal.reason;
+      const canceled = stop.isAborted && error === stop.reason;
       this.observer?.failed({ parts }, error, false, canceled);
       throw error;
     } finally {
       this.#waiting.delete(stop);
-      ignore();
+      stop.end();
     }
   }
 
   async #acquire(
     parts: readonly Part[],
     timeout: number,
-    signal: AbortSignal,
+    stop: Stop,
     message?: AcquireMessage,
   ): Promise<Decision> {
     const start = this.decider.clock.now();
@@ -203,7 +202,7 @@ export class Admission implements Finisher<Decision> {
     const queues = timeout > 0 && mayQueue(keys, answer);
     if (queues || (answer.allowed && answer.wait > 0)) message?.waits();
     if (queues) {
-      answer = await this.#held.wait(keys, answer, start + timeout, signal);
+      answer = await this.#held.wait(keys, answer, start + timeout, stop.signal);
       waited = clock.now() - start;
     }
     const split = splitByPart(parts, merged, answer);
@@ -217,9 +216,11 @@ export class Admission implements Finisher<Decision> {
       throw errorOfDenial(decision, { queueFull: isQueueFull(keys, answer, waited, timeout) });
     }
     try {
-      const queue = `${answeredBy(answer, this.decider).name} ${storageKey(keys[0]!)}`;
-      await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, signal);
-      signal.throwIfAborted();
+      if (answer.wait > 0 || !this.#order.isEmpty) {
+        const queue = `${answeredBy(answer, this.decider).name} ${storageKey(keys[0]!)}`;
+        await this.#order.wait(queue, answer.now + answer.wait, answer.wait, clock, stop.signal);
+      }
+      stop.throwIfAborted();
     } catch (reason) {
       // If the store is out, the permits stay spent: too few calls may then pass, never too many.
       await this.refunds.refund(decision, 'cancel').catch(() => {});

@@ -17,6 +17,11 @@ interface Waiting {
 export class WakeOrder {
   readonly #queues = new Map<string, Waiting[]>();
 
+  /** No call waits. */
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
   /**
    * Resolves after `micros`, once no call with an earlier moment waits. Rejects with the signal's reason.
    * @param queue calls with the same name are ordered among each other

@@ -1,0 +1,43 @@
+import { onAbort } from './on-abort.js';
+
+/** Ends one wait, by the caller's signal or by `abort`. Its own signal exists only once something waits: creating one takes longer than many a decision. */
+export class Stop {
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+  #ignore = (): void => {};
+
+  /** @param given the caller's signal, not aborted yet */
+  constructor(readonly given: AbortSignal | undefined) {}
+
+  get signal(): AbortSignal {
+    if (this.#controller !== undefined) return this.#controller.signal;
+    const controller = new AbortController();
+    this.#controller = controller;
+    if (this.isAborted) controller.abort(this.reason);
+    else this.#ignore = onAbort(this.given, () => controller.abort(this.given!.reason));
+    return controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#aborted !== undefined || this.given?.aborted === true;
+  }
+
+  get reason(): unknown {
+    return this.#aborted === undefined ? this.given?.reason : this.#aborted.reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.isAborted) throw this.reason;
+  }
+
+  abort(reason: unknown): void {
+    if (this.isAborted) return;
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+
+  /** The wait is over. */
+  end(): void {
+    this.#ignore();
+  }
+}
