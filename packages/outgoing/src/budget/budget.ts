@@ -26,6 +26,7 @@ const QUEUE_FULL = 100;
 const waitedOf = ({ decision }: Taken): number => decision.waited;
 
 const TOO_LATE = new Error('The deadline of the call passed before its turn');
+const tooLate = (): Error => TOO_LATE;
 
 /**
  * Part of a window by which our windows are longer, because not all calls take equally long to arrive. So a call that arrives
@@ -102,7 +103,7 @@ export class Budget {
       }),
     );
     this.#all = new CombinedLimiter(this.limiters, { name });
-    this.#queues = new CallQueues(options.hasPriorities ? BOOKED_BY_PRIORITY : BOOKED);
+    this.#queues = new CallQueues(options.hasPriorities ? BOOKED_BY_PRIORITY : BOOKED, () => this.now);
   }
 
   /** ms since 1970. */
@@ -117,32 +118,31 @@ export class Budget {
   async take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
     const keys = this.#keys(account);
     const cost = this.#costs(estimate);
-    const now = () => this.now;
-    const { deadline, signal } = limits;
-    const book = async (): Promise<Taken> => {
-      for (;;) {
-        try {
-          const timeout = Math.max(0, deadline - now());
-          const reservation = await this.#all.reserve(keys, cost, { timeout, ...(signal && { signal }) });
-          return { decision: reservation.decision, reservation };
-        } catch (error) {
-          const isFull = isRateLimitExceededError(error) && error.queueFull;
-          if (!isFull || now() + QUEUE_FULL > deadline) throw error;
-          await this.#store.clock.sleep(QUEUE_FULL * 1000, signal);
-        }
-      }
-    };
+    const work = () => this.#book(keys, cost, limits);
     try {
-      return await this.#queues.run(
-        account,
-        priority,
-        { ...limits, now, tooLate: () => TOO_LATE },
-        book,
-        waitedOf,
-      );
+      return await this.#queues.run(account, priority, { limits, work, waitedOf, tooLate });
     } catch (error) {
       if (error !== TOO_LATE) throw error;
       throw new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true });
+    }
+  }
+
+  async #book(
+    keys: Readonly<Record<string, string>>,
+    cost: Cost,
+    { deadline, signal }: WaitLimits,
+  ): Promise<Taken> {
+    for (;;) {
+      try {
+        const timeout = Math.max(0, deadline - this.now);
+        const options = signal === undefined ? { timeout } : { timeout, signal };
+        const reservation = await this.#all.reserve(keys, cost, options);
+        return { decision: reservation.decision, reservation };
+      } catch (error) {
+        const isFull = isRateLimitExceededError(error) && error.queueFull;
+        if (!isFull || this.now + QUEUE_FULL > deadline) throw error;
+        await this.#store.clock.sleep(QUEUE_FULL * 1000, signal);
+      }
     }
   }
 

@@ -61,6 +61,11 @@ export class OthersUse {
     }
   }
 
+  /** Has this process lowered a limit? Otherwise calls that are served change nothing. */
+  get hasLowered(): boolean {
+    return this.#lowered.size > 0;
+  }
+
   /** The upstream has served a call. @throws StoreUnavailableError */
   async served(account: string, { policies }: Decision, observed: readonly ObservedLimit[]): Promise<void> {
     for (const seen of policies) {

@@ -1,10 +1,14 @@
 import { onAbort } from '@sluice/core/internal';
 import type { WaitLimits } from './time.js';
 
-/** How long a call may wait in a queue. */
-export interface QueueLimits extends WaitLimits {
-  readonly now: () => number;
-  readonly tooLate: () => Error;
+/** The work of a call in a queue, and how long it may wait. */
+export interface QueuedWork<T> {
+  readonly limits: WaitLimits;
+  work(): Promise<T>;
+  /** How long the work has waited in the store, ms. */
+  waitedOf(done: T): number;
+  /** The error if the call's turn does not come before its deadline. */
+  tooLate(): Error;
 }
 
 interface Waiting {
@@ -29,8 +33,14 @@ export class CallQueue {
   /** By descending priority, equal ones in the order of their arrival. */
   readonly #waiting: Waiting[] = [];
 
-  /** @param most places at any time */
-  constructor(readonly most: number) {
+  /**
+   * @param most places at any time
+   * @param now ms since 1970
+   */
+  constructor(
+    readonly most: number,
+    readonly now: () => number,
+  ) {
     this.#places = Math.min(FIRST, most);
   }
 
@@ -38,22 +48,15 @@ export class CallQueue {
     return this.#running === 0 && this.#waiting.length === 0;
   }
 
-  /**
-   * @param waitedOf how long the work has waited in the store, ms
-   * @throws the signal's reason; `tooLate()` if the call's turn does not come before its deadline
-   */
-  async run<T>(
-    priority: number,
-    limits: QueueLimits,
-    work: () => Promise<T>,
-    waitedOf: (done: T) => number,
-  ): Promise<T> {
+  /** @throws the signal's reason; `tooLate()` */
+  async run<T>(priority: number, queued: QueuedWork<T>): Promise<T> {
+    const { limits } = queued;
     limits.signal?.throwIfAborted();
     if (this.#running < this.#places) this.#running += 1;
-    else await this.#wait(priority, limits);
+    else await this.#wait(priority, limits, queued.tooLate);
     try {
-      const done = await work();
-      this.#fit(waitedOf(done));
+      const done = await queued.work();
+      this.#fit(queued.waitedOf(done));
       return done;
     } finally {
       this.#running -= 1;
@@ -69,14 +72,17 @@ export class CallQueue {
     else if (waited < SHORT) this.#places = Math.min(this.most, this.#places + 1);
   }
 
-  #wait(priority: number, { deadline, signal, now, tooLate }: QueueLimits): Promise<void> {
+  #wait(priority: number, { deadline, signal }: WaitLimits, tooLate: () => Error): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (why: () => unknown) => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         end();
         reject(why());
       };
-      const timer = setTimeout(() => leave(tooLate), Math.max(0, Math.min(deadline - now(), 2 ** 31 - 1)));
+      const timer = setTimeout(
+        () => leave(tooLate),
+        Math.max(0, Math.min(deadline - this.now(), 2 ** 31 - 1)),
+      );
       const ignore = onAbort(signal, () => leave(() => signal!.reason));
       const end = () => {
         clearTimeout(timer);
@@ -106,20 +112,18 @@ export class CallQueue {
 export class CallQueues {
   readonly #queues = new Map<string, CallQueue>();
 
-  constructor(readonly most: number) {}
+  /** As of `CallQueue`. */
+  constructor(
+    readonly most: number,
+    readonly now: () => number,
+  ) {}
 
   /** As `CallQueue.run`. */
-  async run<T>(
-    key: string,
-    priority: number,
-    limits: QueueLimits,
-    work: () => Promise<T>,
-    waitedOf: (done: T) => number,
-  ): Promise<T> {
-    const queue = this.#queues.get(key) ?? new CallQueue(this.most);
+  async run<T>(key: string, priority: number, queued: QueuedWork<T>): Promise<T> {
+    const queue = this.#queues.get(key) ?? new CallQueue(this.most, this.now);
     this.#queues.set(key, queue);
     try {
-      return await queue.run(priority, limits, work, waitedOf);
+      return await queue.run(priority, queued);
     } finally {
       if (queue.isEmpty && this.#queues.get(key) === queue) this.#queues.delete(key);
     }

@@ -41,8 +41,10 @@ export class Lessons {
     for (const permit of ticket.ramps) await unlessOut(this.parts.ramps.succeeded(permit));
     if (ticket.taken !== undefined) {
       const { decision } = ticket.taken;
-      await unlessOut(beliefs!.othersUse.served(account, decision, observed));
-      await unlessOut(beliefs!.observe(account, decision, ticket.snapshot!, observed));
+      const { othersUse } = beliefs!;
+      if (othersUse.hasLowered) await unlessOut(othersUse.served(account, decision, observed));
+      if (observed.length > 0)
+        await unlessOut(beliefs!.observe(account, decision, ticket.snapshot!, observed));
     }
     if (observed.length === 0) return undefined;
     await this.#exhausted(scopes, observed, view);

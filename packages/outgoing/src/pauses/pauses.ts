@@ -1,5 +1,5 @@
 import { concurrency, type Decision, isStoreUnavailableError, RateLimiter, type Store } from '@sluice/core';
-import { RecentMap } from '@sluice/core/internal';
+import { isPromise, type MaybePromise, RecentMap } from '@sluice/core/internal';
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 import { type NotedUpstream, PauseNotes } from './pause-notes.js';
@@ -48,6 +48,8 @@ export class Pauses {
   readonly #store: Store;
   readonly #fresh: number;
   readonly #known = new RecentMap<string, Pause>(MOST, () => false);
+  /** What a key allows now, without an object for options and a promise for each of the keys of a call. */
+  readonly #peek: (key: string) => MaybePromise<Decision>;
   readonly #notes: PauseNotes | undefined;
   readonly #noted: NotedUpstream;
 
@@ -65,8 +67,9 @@ export class Pauses {
       deadline,
     });
     this.#notes = PauseNotes.of(store.fleet);
-    const limiter = RateLimiter.internals(this.gate).limits.definition('limiter');
-    this.#noted = { name, limiter, pauses: () => this.known };
+    const { limits, admission } = RateLimiter.internals(this.gate);
+    this.#peek = (key) => admission.admit(limits.call('peek', key, 0));
+    this.#noted = { name, limiter: limits.definition('limiter'), pauses: () => this.known };
   }
 
   get now(): number {
@@ -101,9 +104,15 @@ export class Pauses {
     return last;
   }
 
-  /** Reads the keys in the store; all in one script call. */
-  async look(keys: readonly string[]): Promise<GateState> {
-    const decisions = await Promise.all(keys.map((key) => this.gate.peek(key, FREE)));
+  /** Reads the keys in the store; all in one script call. Returns at once if the store is in this process. */
+  look(keys: readonly string[]): MaybePromise<GateState> {
+    const decisions = keys.map(this.#peek);
+    return decisions.some(isPromise)
+      ? Promise.all(decisions).then((all) => this.#stateOf(keys, all))
+      : this.#stateOf(keys, decisions as Decision[]);
+  }
+
+  #stateOf(keys: readonly string[], decisions: readonly Decision[]): GateState {
     let paused: Pause | undefined;
     const recovering: string[] = [];
     for (const [i, decision] of decisions.entries()) {

@@ -19,7 +19,7 @@ export interface RampPermit {
 
 /** After a pause one call of all processes probes. Each success doubles the number of calls that may run at once, until the scope is open. */
 export class Ramps {
-  readonly #queues = new CallQueues(WAITING);
+  readonly #queues: CallQueues;
   /** Ends the waits in the store, by their keys. */
   readonly #waits = new Map<string, Set<AbortController>>();
 
@@ -27,18 +27,20 @@ export class Ramps {
   constructor(
     readonly pauses: Pauses,
     readonly isPaced: boolean,
-  ) {}
+  ) {
+    this.#queues = new CallQueues(WAITING, () => pauses.now);
+  }
 
   /**
    * Waits, first come, first served. Resolves to undefined if the scope does not recover any more: it is open, or paused again.
    * @throws the signal's reason; `tooLate()` after the deadline
    */
   enter(key: string, limits: WaitLimits, tooLate: () => Error): Promise<RampPermit | undefined> {
-    const enter = async (): Promise<RampPermit | undefined> => {
+    const work = async (): Promise<RampPermit | undefined> => {
       const { recovering } = await this.pauses.look([key]);
       return recovering.length === 0 ? undefined : this.#acquire(key, limits, tooLate);
     };
-    return this.#queues.run(key, 0, { ...limits, now: () => this.pauses.now, tooLate }, enter, () => 0);
+    return this.#queues.run(key, 0, { limits, work, waitedOf: () => 0, tooLate });
   }
 
   /** The same without waiting. Undefined: too many calls run, or the scope is paused again. */

@@ -26,17 +26,21 @@ const parameter = ({ parameters }: Member, names: readonly string[]): string | u
  */
 export function ietfLimits(response: ResponseView, prefix = ''): readonly ObservedLimit[] {
   const header = (name: string) => response.header(prefix + name);
+  const policiesIn = () => membersOf(header('ratelimit-policy') ?? '');
   const state = header('ratelimit');
-  const policies = membersOf(header('ratelimit-policy') ?? '');
   if (state !== undefined) {
     const members = membersOf(state);
+    const policies = policiesIn();
     return members[0]?.key === undefined
       ? listed(members, policies, response)
       : dictionary(members, policies, response);
   }
-  const [limit, ...more] = membersOf(header('ratelimit-limit') ?? '');
+  const limits = header('ratelimit-limit');
   const remaining = wholeOf(header('ratelimit-remaining'));
   const reset = resetOf(header('ratelimit-reset'), response);
+  if (limits === undefined && remaining === undefined && reset === undefined) return [];
+  const [limit, ...more] = membersOf(limits ?? '');
+  const policies = policiesIn();
   return one(numberOf(limit?.value), remaining, reset, policies.length > 0 ? policies : more);
 }
 
