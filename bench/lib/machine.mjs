@@ -11,12 +11,15 @@ const LIBRARIES = [
   'koa-ratelimit',
 ];
 
+/** The machine and Node. */
+export const hardwareText = () =>
+  `${cpus().length} cores (${cpus()[0].model}), Node ${process.versions.node}`;
+
 /** The machine, and the versions of the contenders. */
 export function machineText(redisVersion) {
-  const [{ model }] = cpus();
   const versions = LIBRARIES.map((name) => {
     const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
     return `${name} ${JSON.parse(readFileSync(file, 'utf8')).version}`;
   });
-  return `${cpus().length} cores (${model}), Node ${process.versions.node}, Redis ${redisVersion}, ${versions.join(', ')}`;
+  return `${hardwareText()}, Redis ${redisVersion}, ${versions.join(', ')}`;
 }
