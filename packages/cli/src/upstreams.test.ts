@@ -31,7 +31,7 @@ const shown = (notes: readonly Note[], blockedFor: number) =>
   }));
 
 describe('the pauses of a key in force', () => {
-  test('a pause in the store has the text of the process that wrote it, not that of a longer pause of one process', () => {
+  test('a pause in the store has the text of the process that wrote it, not the text of a longer pause of one process', () => {
     expect(shown([note(1, 60, true), note(2, 90, false)], 60)).toEqual([
       { by: 1, seconds: 60, stored: true, others: 0 },
       { by: 2, seconds: 90, stored: false, others: 0 },
