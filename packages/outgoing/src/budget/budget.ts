@@ -35,8 +35,6 @@ const tooLate = (): Error => TOO_LATE;
 const LONGER = 0.01;
 /** ms; the most by which they are. */
 export const LONGEST = 20;
-/** Part of a window by which a waiting call leaves later than its permits are back, and after the call before: bursts arrive unevenly. */
-const MARGIN = 0.005;
 
 type Windowed = Policy & { readonly window: number };
 
@@ -53,9 +51,6 @@ export const onDeparture = (policy: Policy): Policy => {
   const window = Math.round((policy.window + partOf(policy, LONGER)) * 1000) / 1000;
   return { ...policy, window } as Windowed;
 };
-
-const marginOf = (policy: Policy): number | undefined =>
-  isSliding(policy) ? partOf(policy, MARGIN) : undefined;
 
 /** What a `Budget` needs. */
 export interface BudgetOptions {
@@ -98,7 +93,8 @@ export class Budget {
     this.limiters = Object.fromEntries(
       this.#names.map((one) => {
         const policy = policies[one]!;
-        const own = { name: `${name}:${one}`, policy, margin: marginOf(policy) };
+        // Without a margin: it follows the lateness of this process's timers.
+        const own = { name: `${name}:${one}`, policy };
         return [one, new RateLimiter({ ...own, store, hashTag: name, keyPrefix, deadline })];
       }),
     );
