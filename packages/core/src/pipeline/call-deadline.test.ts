@@ -12,7 +12,7 @@ import {
   StoreUnavailableError,
 } from '../index.js';
 
-const DEADLINE = 400;
+const DEADLINE = 1_000;
 const policy = fixedWindow({ limit: 100, window: '1h' });
 
 /** A store that holds its replies back after `hold`. `release` sends them one by one. */

@@ -199,8 +199,7 @@ export class Pauses {
   /** Both writes are one script call. */
   async #write(key: string, ms: number, probes: boolean): Promise<boolean> {
     const writes = [this.gate.block(key, ms, { keepLonger: true })];
-    // Always until the same time after now: a shorter pause does not end the ramp of a longer one.
-    if (probes) writes.push(this.gate.override(key, gateOf(1), { expiresIn: this.maxPause + LINGER }));
+    if (probes) writes.push(this.#ramp(key, 1));
     const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
     if (failed === undefined) return true;
     const { reason } = failed as PromiseRejectedResult;
@@ -210,10 +209,16 @@ export class Pauses {
 
   /** A call of a recovering scope has succeeded: `next` calls may run at once. */
   async advance(key: string, next: number): Promise<void> {
-    // A pause that was stored meanwhile begins from one call again.
+    // A pause that was stored meanwhile begins from one call again: also one that is stored between the look and the write.
     if (!(await this.gate.peek(key, FREE)).allowed) return;
-    if (next >= OPEN) await this.gate.removeOverride(key);
-    else await this.gate.override(key, gateOf(next), { expiresIn: this.maxPause + LINGER });
+    await this.#ramp(key, next);
+    if (!(await this.gate.peek(key, FREE)).allowed) await this.#ramp(key, 1);
+  }
+
+  /** Lets `calls` calls run at once. Always until the same time after now: a shorter pause does not end the ramp of a longer one. */
+  async #ramp(key: string, calls: number): Promise<void> {
+    if (calls >= OPEN) await this.gate.removeOverride(key);
+    else await this.gate.override(key, gateOf(calls), { expiresIn: this.maxPause + LINGER });
   }
 
   /** Ends a pause early. One call goes first, as after any pause. */
