@@ -182,6 +182,21 @@ test('a signal ends the wait for a call that tries; one that hangs lets another 
   expect((await hanging).status).toBe(200);
 });
 
+test('a call that tried and is served at last lets all waiting calls go, also while a second one tries', async () => {
+  up.answer = async ({ number }) => {
+    if (number <= 5) return refused(503);
+    if (number <= 7) await up.clock.sleep(25_000_000);
+    return new Response('ok');
+  };
+  const client = up.client({ ...once, timeout: '5m' });
+  await results(client, 5);
+  const calls = times(5, () => client.fetch('/a'));
+  await up.clock.advance('2m');
+  await Promise.all(calls);
+  // The first tries for 25 s, the second from 20 s later on.
+  expect(up.times.slice(5)).toEqual([500, 20_500, 25_500, 25_500, 25_500]);
+});
+
 test('a caller that aborts its call is no overload, and an overload with a time pauses all processes instead', async () => {
   const client = up.client(once);
   for (let i = 0; i < 10; i += 1) {

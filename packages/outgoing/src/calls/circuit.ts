@@ -63,7 +63,7 @@ export class Circuit {
       return this.pauses.remembered([UPSTREAM]) === undefined ? this.#pass() : undefined;
     } finally {
       // One call wakes the next until one tries, so that they do not wake for nothing.
-      if (this.#trial === 0) this.#wakeNext();
+      if (!this.#isTried) this.#wakeNext();
     }
   }
 
@@ -90,10 +90,11 @@ export class Circuit {
     const isTrial = trial > 0 && trial === this.#trial;
     if (isTrial) this.#trial = 0;
     if (outcome === 'served') {
+      // Also if another call tries by now, because this one took too long.
       if (trial > 0) this.#delays = 0;
       this.#failures = 0;
     } else if (outcome !== 'other') this.#failed(counted, isTrial, outcome);
-    if (isTrial) this.#wakeNext();
+    if (!this.#isTried) this.#wakeNext();
   }
 
   #wakeNext(): void {
