@@ -147,10 +147,11 @@ export class Hold<Axes extends string = string> {
     const answer = await this.#send('hold', amounts, kind);
     this.#denial = answer.allowed ? undefined : denialOf(axes, answer, 1);
     if (this.#denial !== undefined) return this.#denial;
+    const isRenewal = this.#state !== undefined && amounts === this.#amounts;
     this.#amounts = amounts;
     const state = stateOf(axes, answer, 1);
     this.#state = state;
-    reportSoft(state);
+    if (!isRenewal) reportSoft(state);
     return undefined;
   }
 

@@ -119,6 +119,19 @@ test('open holds of one key take memory for their records only, and a call reads
   await own.close();
 });
 
+test('onSoftLimit is called for what a hold takes, and not when it is renewed', async () => {
+  const reports: number[] = [];
+  const onSoftLimit = ({ left }: { left: number }) => reports.push(left);
+  const budget = meter({ name: 'renewed', store, axes, soft: ['usd'], onSoftLimit });
+  const hold = await budget.hold('key', { usd: 101 });
+  await hold.renew();
+  await hold.more({ usd: 1 });
+  await hold.renew();
+  expect(reports).toEqual([-1, -2]);
+  await hold.cancel();
+  await budget.close();
+});
+
 test('a hold is given back when onSoftLimit throws, and its error rejects', async () => {
   const budget = meter({
     name: 'soft',
