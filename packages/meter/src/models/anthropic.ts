@@ -2,23 +2,27 @@ import { type BudgetStop, type Figures, type Reader, textOf, type Usage, type Wi
 
 /** Anthropic counts the tokens of its cache apart. */
 export const messageFigures = (usage: Wire): Figures => {
-  const { input_tokens, output_tokens } = usage ?? {};
   const cacheRead = usage?.cache_read_input_tokens ?? 0;
   const cacheWrite = usage?.cache_creation_input_tokens ?? 0;
-  const input = input_tokens === undefined ? undefined : input_tokens + cacheRead + cacheWrite;
-  return { input, output: output_tokens, cacheRead, cacheWrite };
+  const uncached = usage?.input_tokens ?? undefined;
+  const input = uncached === undefined ? undefined : uncached + cacheRead + cacheWrite;
+  return { input, output: usage?.output_tokens ?? undefined, cacheRead, cacheWrite };
 };
 
 /** Events of `/messages` of Anthropic. */
 export class MessageReader implements Reader {
-  figures: Figures = {};
+  #usage: Wire = {};
   /** Blocks that have not ended. */
   readonly #open = new Set<number>();
+
+  get figures(): Figures {
+    return messageFigures(this.#usage);
+  }
 
   read(event: Wire): string {
     switch (event.type) {
       case 'message_start':
-        this.figures = { ...messageFigures(event.message?.usage), output: undefined };
+        this.#usage = { ...event.message?.usage, output_tokens: undefined };
         break;
       case 'content_block_start':
         this.#open.add(event.index);
@@ -27,7 +31,8 @@ export class MessageReader implements Reader {
         this.#open.delete(event.index);
         break;
       case 'message_delta':
-        this.figures = { ...this.figures, output: event.usage?.output_tokens };
+        for (const [name, total] of Object.entries(event.usage ?? {}))
+          this.#usage[name] = total ?? this.#usage[name];
         break;
       case 'content_block_delta':
         return textOf(event.delta);

@@ -4,9 +4,10 @@ import OpenAI from 'openai';
 import { FakeProvider, tokensOf } from '../../../../examples/chat/src/fake-provider.js';
 import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
 import { MessageReader } from './anthropic.js';
-import { PartReader } from './language-model.js';
-import { ChatReader } from './openai-chat.js';
-import { ResponsesReader } from './openai-responses.js';
+import { modelFigures, PartReader } from './language-model.js';
+import { ChatReader, chatFigures } from './openai-chat.js';
+import { ResponsesReader, responsesFigures } from './openai-responses.js';
+import { textOf } from './reader.js';
 import { framesOf } from './sse.js';
 
 let provider: FakeProvider;
@@ -205,6 +206,61 @@ test('a Request is read, and a body that is no text is refused', async () => {
   expect(await used()).toBe(9);
   const refused = await metered(url, { method: 'POST', body: new Uint8Array(2) });
   expect([refused.status, await refused.text()]).toEqual([500, expect.stringMatching(/must be JSON/)]);
+});
+
+test('an event is read with the line separators of Unicode in its text, and found in many pieces', async () => {
+  const text = `data:{"a":"one\u2028two\u2029three ${'x'.repeat(500)}"}\r\n\r\n`;
+  async function* body() {
+    for (const character of `${text}${text}`) yield new TextEncoder().encode(character);
+  }
+  const frames = [];
+  for await (const frame of framesOf(body())) frames.push(frame);
+  expect(frames.map((frame) => frame.text)).toEqual([text, text]);
+  expect(frames[0]!.data.a).toMatch(/^one\u2028two\u2029three x+$/);
+});
+
+test('the totals of message_delta replace those of message_start, unless they are null', () => {
+  const reader = new MessageReader();
+  const usage = { input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 1 };
+  reader.read({ type: 'message_start', message: { usage } });
+  expect(reader.figures).toEqual({ input: 110, output: undefined, cacheRead: 100, cacheWrite: 0 });
+  const totals = { input_tokens: 30, cache_read_input_tokens: null, cache_creation_input_tokens: 5 };
+  reader.read({ type: 'message_delta', delta: {}, usage: { ...totals, output_tokens: 7 } });
+  expect(reader.figures).toEqual({ input: 135, output: 7, cacheRead: 100, cacheWrite: 5 });
+});
+
+test('the text of a prompt has the JSON of tools and plain documents, and no files', () => {
+  const value = { id: 7, status: 'late', url: 'a', data: [true, null] };
+  const result = (output: object) => ({ type: 'tool-result', toolCallId: 'x', toolName: 'find', output });
+  expect(textOf(result({ type: 'json', value }))).toBe(`find${JSON.stringify(value)}`);
+  expect(textOf(result({ type: 'text', value: 'found' }))).toBe('findfound');
+  const files = [
+    { type: 'text', text: 'see' },
+    { type: 'media', data: 'AAAA', mediaType: 'image/png' },
+  ];
+  expect(textOf(result({ type: 'content', value: files }))).toBe('findsee');
+  expect(textOf({ type: 'tool_use', id: 'x', name: 'find', input: value })).toBe(
+    `find${JSON.stringify(value)}`,
+  );
+  expect(textOf({ type: 'function_call_output', call_id: 'x', output: 'found' })).toBe('found');
+  expect(textOf({ type: 'function_call_output', output: [{ type: 'input_text', text: 'found' }] })).toBe(
+    'found',
+  );
+  expect(textOf({ type: 'mcp_call', output: value })).toBe(JSON.stringify(value));
+  expect(textOf({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'long' } })).toBe(
+    'long',
+  );
+  expect(textOf({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } })).toBe(
+    '',
+  );
+});
+
+test('a chat stream that ends with the budget before any choice has choice 0', () => {
+  const stop = { stopped: 'budget', axis: 'usd', scope: 'ann', retryAfter: null } as const;
+  const reader = new ChatReader(false);
+  reader.read({ choices: [], prompt_filter_results: [] });
+  const usage = { model: 'm', input: 1, output: 0, cacheRead: 0, cacheWrite: 0 };
+  expect(reader.end(stop, usage)[0].choices).toMatchObject([{ index: 0, finish_reason: 'length' }]);
 });
 
 test('events are read whole, however the network cuts them', async () => {

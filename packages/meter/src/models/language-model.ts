@@ -1,10 +1,10 @@
 import type { BudgetStop, Figures, Reader, Usage, Wire } from './reader.js';
 
 export const modelFigures = (usage: Wire): Figures => ({
-  input: usage?.inputTokens?.total,
-  output: usage?.outputTokens?.total,
-  cacheRead: usage?.inputTokens?.cacheRead,
-  cacheWrite: usage?.inputTokens?.cacheWrite,
+  input: usage?.inputTokens?.total ?? undefined,
+  output: usage?.outputTokens?.total ?? undefined,
+  cacheRead: usage?.inputTokens?.cacheRead ?? undefined,
+  cacheWrite: usage?.inputTokens?.cacheWrite ?? undefined,
 });
 
 /** Parts of a stream of the AI SDK. */

@@ -1,9 +1,9 @@
 import { type BudgetStop, type Figures, type Reader, textOf, type Usage, type Wire } from './reader.js';
 
 export const chatFigures = (usage: Wire): Figures => ({
-  input: usage?.prompt_tokens,
-  output: usage?.completion_tokens,
-  cacheRead: usage?.prompt_tokens_details?.cached_tokens,
+  input: usage?.prompt_tokens ?? undefined,
+  output: usage?.completion_tokens ?? undefined,
+  cacheRead: usage?.prompt_tokens_details?.cached_tokens ?? undefined,
 });
 
 /** Chunks of `/chat/completions` of OpenAI. */
@@ -13,16 +13,24 @@ export class ChatReader implements Reader {
   /** Choices that have not ended. */
   readonly #open = new Set<number>();
 
+  #hasEnded = false;
+
   /** @param wantsUsage whether the program has requested a chunk with the usage */
   constructor(readonly wantsUsage: boolean) {}
+
+  get isComplete(): boolean {
+    return this.#hasEnded && this.#open.size === 0;
+  }
 
   read({ choices, usage, ...common }: Wire): string {
     this.#common = common;
     if (usage) this.figures = chatFigures(usage);
     let text = '';
     for (const { index, delta, finish_reason } of choices ?? []) {
-      if (finish_reason) this.#open.delete(index);
-      else this.#open.add(index);
+      if (finish_reason) {
+        this.#hasEnded = true;
+        this.#open.delete(index);
+      } else this.#open.add(index);
       text += textOf(delta);
     }
     return text;
@@ -33,7 +41,9 @@ export class ChatReader implements Reader {
   }
 
   end(sluice: BudgetStop, { input, output }: Usage): Wire[] {
-    const choices = [...this.#open].map((index) => ({
+    // Programs read `choices[0]` of each chunk, also of one that came before any text.
+    const open = this.#open.size === 0 ? [0] : [...this.#open];
+    const choices = open.map((index) => ({
       index,
       delta: {},
       logprobs: null,

@@ -1,9 +1,9 @@
 import type { BudgetStop, Figures, Reader, Usage, Wire } from './reader.js';
 
 export const responsesFigures = (usage: Wire): Figures => ({
-  input: usage?.input_tokens,
-  output: usage?.output_tokens,
-  cacheRead: usage?.input_tokens_details?.cached_tokens,
+  input: usage?.input_tokens ?? undefined,
+  output: usage?.output_tokens ?? undefined,
+  cacheRead: usage?.input_tokens_details?.cached_tokens ?? undefined,
 });
 
 /** Events of `/responses` of OpenAI. */

@@ -34,6 +34,8 @@ export interface Reader {
   readonly figures: Figures;
   /** Notes an event. @returns the text that the model has generated in it */
   read(event: Wire): string;
+  /** Whether the model has finished: only figures follow. */
+  readonly isComplete?: boolean;
   /** Whether the program did not request this event. */
   hides?(event: Wire): boolean;
   /** The events that end the stream where it is. */
@@ -48,12 +50,23 @@ export function stopOf({ axis, scope, retryAfter }: Denial): BudgetStop {
 const NO_TEXT =
   /^(?:type|role|id|.*_id|.*Id|index|status|data|file_data|url|image_url|mediaType|media_type|signature|encrypted_content|cache_control|providerOptions|providerMetadata|finish_reason|annotations|logprobs)$/;
 
+/** Arguments and results of tools: the model reads their JSON, with all names. */
+const JSON_FIELDS = /^(?:input|arguments|result|value)$/;
+
 /** All text of a prompt, or of an answer. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(textOf).join('');
   if (!isRecord(value)) return '';
   return Object.entries(value)
-    .map(([name, inner]) => (NO_TEXT.test(name) ? '' : textOf(inner)))
+    .map(([name, inner]) => textOfField(name, inner, value))
     .join('');
+}
+
+function textOfField(name: string, value: unknown, { type }: Record<string, unknown>): string {
+  if (name === 'data' && type === 'text') return textOf(value); // a document of Anthropic
+  if (NO_TEXT.test(name)) return '';
+  const isList = type === 'content'; // the value of a tool's result with texts and files
+  const isJson = JSON_FIELDS.test(name) || (name === 'output' && isRecord(value) && value.type === undefined);
+  return isList || typeof value === 'string' || !isJson ? textOf(value) : (JSON.stringify(value) ?? '');
 }

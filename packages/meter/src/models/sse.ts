@@ -8,19 +8,21 @@ export interface Frame {
   readonly data: Wire;
 }
 
-/** Between two events. */
-const END = /\r?\n\r?\n/g;
+/** Characters of the end of an event that may have arrived before its last one. */
+const MOST_END = 3;
 
 /** The events of a body. */
 export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
+  const end = /\r?\n\r?\n/g;
   let rest = '';
   for await (const bytes of body) {
+    end.lastIndex = Math.max(0, rest.length - MOST_END); // the text before it was searched
     rest += decoder.decode(bytes, { stream: true });
     let from = 0;
-    for (const { index, 0: end } of rest.matchAll(END)) {
-      yield frameOf(rest.slice(from, index + end.length));
-      from = index + end.length;
+    while (end.test(rest)) {
+      yield frameOf(rest.slice(from, end.lastIndex));
+      from = end.lastIndex;
     }
     rest = rest.slice(from);
   }
@@ -29,8 +31,10 @@ export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 function frameOf(text: string): Frame {
-  const lines = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line);
-  return { text, data: parseJson(lines.join('\n')) };
+  // Not by `^` and `$`: they also match at U+2028, which JSON has within texts.
+  const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  const data = lines.map((line) => line.slice('data:'.length).replace(/^ /, '')).join('\n');
+  return { text, data: parseJson(data) };
 }
 
 /** @returns undefined for other text, such as `[DONE]`: the program's client reads it, too, and reports faults */
@@ -47,6 +51,9 @@ export function frameReader(reader: Reader): Reader {
   return {
     get figures() {
       return reader.figures;
+    },
+    get isComplete() {
+      return reader.isComplete ?? false;
     },
     read: ({ data }: Frame) => (data ? reader.read(data) : ''),
     hides: ({ data }: Frame) => (data && reader.hides?.(data)) ?? false,
