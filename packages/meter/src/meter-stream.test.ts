@@ -1,4 +1,11 @@
-import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
+import {
+  concurrency,
+  fixedWindow,
+  ManualClock,
+  memoryStore,
+  type Store,
+  StoreUnavailableError,
+} from '@sluice/core';
 import { type MeterStreamOptions, meter, meterStream } from './index.js';
 
 /** A provider that sends words, and says at the end what they cost, if it is not aborted. */
@@ -170,6 +177,114 @@ test('the held amounts are settled when amountsOf throws, and its error rejects'
   await expect(read(begun, provider(5), { used: undefined, amountsOf })).rejects.toThrow('no price');
   expect(await begun.left()).toBe(900);
   await expect(begun.hold.renew()).rejects.toThrow(/was settled/);
+});
+
+test('the chunks are returned when the reader cancels before the first one', async () => {
+  const { hold, options, left } = await begin();
+  let returned = 0;
+  const chunks = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: false as const, value: 'w ' }),
+      return: async () => {
+        returned += 1;
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+  await meterStream(hold, chunks, options).return();
+  expect(returned).toBe(1);
+  expect(await left()).toBe(1_000);
+});
+
+describe('the hold of a stream', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  async function beginAt(chunks: AsyncIterable<string>, more: { last?: () => string } = {}) {
+    const clock = new ManualClock();
+    const own = memoryStore({ clock });
+    const limits = { ...axes, running: concurrency({ limit: 8 }) };
+    const budget = meter({ name: 'renewed', store: own, axes: limits, ttl: '30s' });
+    const hold = await budget.hold('key', { output: 100 });
+    const timers = jest.getTimerCount();
+    const stream = meterStream(hold, chunks, { count, amountsOf, covered: 100, step: 100, ...more });
+    /** In steps, so that timers and the clock of the store go together. */
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) {
+        await clock.advance('1s');
+        await jest.advanceTimersByTimeAsync(1_000);
+      }
+    };
+    const state = async () => {
+      const { left } = await budget.status('key');
+      return { used: 1_000 - left.output!, running: 8 - left.running! };
+    };
+    const close = () => Promise.all([budget.close(), own.close()]);
+    return { stream, pass, state, close, timersOfStream: () => jest.getTimerCount() - timers };
+  }
+
+  test('is renewed while the reader waits for the provider', async () => {
+    let send = () => {};
+    async function* slow() {
+      yield 'w ';
+      await new Promise<void>((resolve) => {
+        send = resolve;
+      });
+      yield 'w ';
+    }
+    const { stream, pass, state, close } = await beginAt(slow());
+    await stream.next();
+    const second = stream.next();
+    await pass(150);
+    expect(await state()).toEqual({ used: 100, running: 1 });
+    send();
+    expect(await second).toEqual({ done: false, value: 'w ' });
+    await stream.return();
+    expect(await state()).toEqual({ used: 2, running: 0 });
+    await close();
+  });
+
+  test('lapses when the reader stops without a return, and no timer is left', async () => {
+    const { stream, pass, state, close, timersOfStream } = await beginAt(provider(50).chunks);
+    await stream.next();
+    await pass(30);
+    expect(await state()).toEqual({ used: 100, running: 1 });
+    await pass(45);
+    expect(await state()).toEqual({ used: 100, running: 0 });
+    expect(timersOfStream()).toBe(0);
+    await close();
+  });
+
+  test('lapses also when the reader stops at the last chunk', async () => {
+    const last = () => 'stopped';
+    const { stream, pass, state, close, timersOfStream } = await beginAt(provider(500).chunks, { last });
+    for (;;) {
+      const { value } = await stream.next();
+      if (value === 'stopped') break;
+    }
+    await pass(75);
+    expect(await state()).toEqual({ used: 1_000, running: 0 });
+    expect(timersOfStream()).toBe(0);
+    await close();
+  });
+
+  test('is renewed again when the reader comes back within two times its ttl', async () => {
+    const { stream, pass, state, close, timersOfStream } = await beginAt(provider(3).chunks);
+    await stream.next();
+    await pass(59);
+    await stream.next();
+    await pass(20);
+    expect(await state()).toEqual({ used: 100, running: 1 });
+    expect(await stream.next()).toMatchObject({ done: false });
+    expect(await stream.next()).toMatchObject({ done: true });
+    expect(await state()).toEqual({ used: 30, running: 0 });
+    expect(timersOfStream()).toBe(0);
+    await close();
+  });
 });
 
 test('bad options are refused at once', async () => {

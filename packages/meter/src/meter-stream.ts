@@ -2,6 +2,7 @@ import { checkFunction, checkInteger, checkOptions } from '@sluice/core/internal
 import type { Amounts } from './amounts.js';
 import type { Denial } from './errors.js';
 import type { Hold } from './hold.js';
+import { Renewal } from './renewal.js';
 
 /** The options of `meterStream`. */
 export interface MeterStreamOptions<Chunk, Axes extends string> {
@@ -27,7 +28,8 @@ const SHARE = 0.8;
 /**
  * Passes the chunks of a stream on for as long as the budget lasts. Takes more in the background before the hold is used up. When there is no
  * more, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
- * provider fails. At most the tokens of one chunk are beyond the budget.
+ * provider fails. At most the tokens of one chunk are beyond the budget. A reader that stops without `return` is noticed after a `ttl`: the hold
+ * is no longer renewed, and lapses by its rule.
  *
  * The stream rejects with the error of the provider, a StoreUnavailableError, or a HoldLapsedError.
  * @throws RangeError, TypeError naming the invalid option
@@ -37,6 +39,16 @@ export function meterStream<Chunk, Axes extends string>(
   chunks: AsyncIterable<Chunk>,
   options: MeterStreamOptions<Chunk, Axes>,
 ): AsyncGenerator<Chunk, void> {
+  return streamWithin(hold, chunks, options, () => false);
+}
+
+/** As `meterStream`. @param isComplete whether the chunk before was the last with tokens: a budget that ends with it has stopped nothing */
+export function streamWithin<Chunk, Axes extends string>(
+  hold: Hold<Axes>,
+  chunks: AsyncIterable<Chunk>,
+  options: MeterStreamOptions<Chunk, Axes>,
+  isComplete: () => boolean,
+): AsyncGenerator<Chunk, void> {
   checkOptions('meterStream', options, ['count', 'amountsOf', 'covered', 'step', 'abort', 'used', 'last']);
   const { count, amountsOf, abort, used, last } = options;
   checkFunction('meterStream: count', count);
@@ -45,25 +57,34 @@ export function meterStream<Chunk, Axes extends string>(
   const cover = new Cover(hold, amountsOf, checkInteger('meterStream: covered', options.covered, 0), step);
   async function* metered(): AsyncGenerator<Chunk, void> {
     let tokens = 0;
+    let hasBegun = false;
     let isWhole = false;
     try {
       yield STARTED as Chunk;
-      cover.keepAlive();
+      hasBegun = true;
+      cover.renewal.start();
       for await (const chunk of chunks) {
         tokens += checkInteger('meterStream: the result of count', count(chunk), 0);
         if (tokens >= SHARE * cover.tokens) cover.extend(tokens);
+        cover.renewal.delivered();
         yield chunk;
-        if (tokens < cover.tokens) continue;
+        cover.renewal.awaited();
+        if (tokens < cover.tokens || isComplete()) continue;
         const denial = await cover.extended(tokens);
         if (denial === undefined) continue;
+        cover.renewal.delivered();
         if (last !== undefined) yield last(denial);
         return;
       }
       isWhole = true;
     } finally {
-      cover.close();
-      if (!isWhole) abort?.abort();
-      await settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
+      cover.renewal.stop();
+      try {
+        if (!hasBegun) await chunks[Symbol.asyncIterator]().return?.();
+      } finally {
+        if (!isWhole) abort?.abort();
+        await settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
+      }
     }
   }
   const stream = metered();
@@ -101,13 +122,6 @@ export async function settleFirst<Axes extends string>(
   if (errors.length > 0) throw errors[0];
 }
 
-/** Renews a hold while its call runs. @returns ends that */
-export function keepAlive(hold: Hold<string>, failed: (error: unknown) => void): () => void {
-  const timer = setInterval(() => void hold.renew().catch(failed), hold.ttl / 3);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
 /** The tokens that a hold covers. */
 class Cover<Axes extends string> {
   #extending: Promise<void> | undefined;
@@ -116,7 +130,7 @@ class Cover<Axes extends string> {
   #denial: Denial | undefined;
   /** The step for the rest of a budget that has no room for a whole one. */
   readonly #least: number;
-  #stopRenewing = () => {};
+  readonly renewal: Renewal;
 
   constructor(
     readonly hold: Hold<Axes>,
@@ -125,11 +139,7 @@ class Cover<Axes extends string> {
     private step: number,
   ) {
     this.#least = Math.max(1, Math.floor(step / 8));
-  }
-
-  /** Renews the hold until `close`. */
-  keepAlive(): void {
-    this.#stopRenewing = keepAlive(this.hold, this.#fail);
+    this.renewal = new Renewal(hold, (error) => this.#fail(error));
   }
 
   /** Begins to take more, unless that is under way or was denied. */
@@ -171,10 +181,6 @@ class Cover<Axes extends string> {
   readonly #fail = (error: unknown): void => {
     this.#failure ??= { error };
   };
-
-  close(): void {
-    this.#stopRenewing();
-  }
 }
 
 function difference<Axes extends string>(before: Amounts<Axes>, after: Amounts<Axes>): Amounts<Axes> {

@@ -2,7 +2,8 @@ import { checkInteger } from '@sluice/core/internal';
 import type { Amounts } from '../amounts.js';
 import { isBudgetExceededError } from '../errors.js';
 import type { Hold } from '../hold.js';
-import { keepAlive, meterStream, settleFirst } from '../meter-stream.js';
+import { type MeterStreamOptions, settleFirst, streamWithin } from '../meter-stream.js';
+import { Renewal } from '../renewal.js';
 import type { checkModelOptions } from './model-options.js';
 import { type Figures, type Reader, stopOf, type Usage, type Wire } from './reader.js';
 
@@ -20,11 +21,9 @@ export interface ModelCall {
 
 type Setting<Who, Axes extends string> = ReturnType<typeof checkModelOptions<Who, Axes>>;
 
-/** An event of a stream, as a program receives it. */
-interface Step {
-  readonly text: string;
-  readonly events: readonly Wire[];
-  readonly isLast: boolean;
+/** The events that end a stream with the budget. */
+class Ending {
+  constructor(readonly events: readonly Wire[]) {}
 }
 
 /** Holds the prompt and the first output of a call: all that it may generate, unless it is a stream. @throws as `hold` does */
@@ -80,21 +79,26 @@ export class Spend<Axes extends string> {
 
   /**
    * Sends the request. If that fails, nothing is counted. If the program aborts it after it was sent, the prompt is counted: the provider has it.
-   * @throws the error of the request
+   * @throws the error of the request; if settling fails, too, one of the same name that has it as its cause
    */
   async send<T>(request: (signal: AbortSignal) => PromiseLike<T>): Promise<T> {
     const { signal } = this.#abort;
     const wasAborted = signal.aborted;
-    const stopRenewing = keepAlive(this.hold, () => {}); // a failure of the store rejects what settles the hold
+    const renewal = new Renewal(this.hold, () => {}); // a failure of the store rejects the call that settles the hold
+    renewal.start();
     try {
       return await request(signal);
     } catch (error) {
       this.#over.abort();
-      if (signal.aborted && !wasAborted) await this.hold.settle(this.parts.amounts({}));
-      else await this.hold.cancel();
+      const { amounts } = this.parts;
+      const wasSent = signal.aborted && !wasAborted;
+      const settled = wasSent ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel();
+      await settled.catch((failure: unknown) => {
+        throw failedTwice(error, failure);
+      });
       throw error;
     } finally {
-      stopRenewing();
+      renewal.stop();
     }
   }
 
@@ -104,13 +108,19 @@ export class Spend<Axes extends string> {
     await this.hold.cancel();
   }
 
-  /** Settles a call whose answer is there. @param answer its text, which is counted if the provider sent no figures */
-  async answered(figures: Figures, answer: () => string): Promise<void> {
+  /**
+   * Settles a call whose answer is there.
+   * @param answer its text, which is counted if the provider sent no figures; undefined: nothing can be read, and what was held is counted
+   */
+  async answered(figures: Figures, answer: () => string | undefined): Promise<void> {
     this.#over.abort();
     const { amounts, count } = this.parts;
     await settleFirst(this.hold, [
       () => (figures.output === undefined ? undefined : amounts(figures)),
-      () => amounts({ ...figures, output: count(answer()) }),
+      () => {
+        const text = answer();
+        return text === undefined ? undefined : amounts({ ...figures, output: count(text) });
+      },
     ]);
   }
 
@@ -122,33 +132,33 @@ export class Spend<Axes extends string> {
   ): ReadableStream<Out> {
     const { first, step, count, amounts, input, call } = this.parts;
     let output = 0;
-    async function* steps(): AsyncGenerator<Step> {
-      for await (const event of events) {
-        const text = reader.read(event);
-        yield { text, events: reader.hides?.(event) ? [] : [event], isLast: false };
-      }
-    }
     const usage = (): Usage => {
       const { cacheRead = 0, cacheWrite = 0 } = reader.figures;
       return { model: call.model, input: reader.figures.input ?? input, output, cacheRead, cacheWrite };
     };
-    const metered = meterStream(this.hold, steps(), {
+    const options: MeterStreamOptions<Event | Ending, Axes> = {
       covered: first,
       step,
       abort: this.#abort,
-      count: ({ text }) => {
-        const tokens = count(text);
+      count: (event) => {
+        const tokens = count(reader.read(event));
         output += tokens;
         return tokens;
       },
       amountsOf: (tokens) => amounts({ ...reader.figures, output: tokens }),
       used: () => (reader.figures.output === undefined ? undefined : amounts(reader.figures)),
-      last: (denial) => ({ text: '', events: reader.end(stopOf(denial), usage()), isLast: true }),
-    });
-    return this.#readable(metered, write);
+      last: (denial) => new Ending(reader.end(stopOf(denial), usage())),
+    };
+    const isComplete = () => reader.isComplete ?? false;
+    const metered = streamWithin<Event | Ending, Axes>(this.hold, events, options, isComplete);
+    return this.#readable(metered, (event) => (reader.hides?.(event) ? undefined : write(event)));
   }
 
-  #readable<Out>(steps: AsyncGenerator<Step, void>, write: (event: Wire) => Out): ReadableStream<Out> {
+  /** @param write returns undefined for an event that the program did not request */
+  #readable<Event, Out>(
+    steps: AsyncGenerator<Event | Ending, void>,
+    write: (event: Wire) => Out | undefined,
+  ): ReadableStream<Out> {
     const end = async (reason: unknown) => {
       this.#over.abort();
       this.#abort.abort(reason);
@@ -168,10 +178,12 @@ export class Spend<Axes extends string> {
             for (;;) {
               const { value, done } = await steps.next();
               if (done) break;
-              for (const event of value.events) controller.enqueue(write(event));
-              if (value.isLast)
+              const isLast = value instanceof Ending;
+              const written = (isLast ? value.events : [value]).map(write).filter((out) => out !== undefined);
+              for (const out of written) controller.enqueue(out);
+              if (isLast)
                 await steps.next(); // settles also if the program reads no further
-              else if (value.events.length > 0) return;
+              else if (written.length > 0) return;
             }
           } catch (error) {
             this.#over.abort();
@@ -192,4 +204,12 @@ export class Spend<Axes extends string> {
     else
       signal?.addEventListener('abort', () => act(signal.reason), { once: true, signal: this.#over.signal });
   }
+}
+
+/** The name of the request's error tells a client whether it was aborted, so it is kept. */
+function failedTwice(error: unknown, failure: unknown): Error {
+  const { name = 'Error', message = String(error) } = (error ?? {}) as Partial<Error>;
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  const both = new Error(`${message}; its hold was not settled: ${reason}`, { cause: error });
+  return Object.assign(both, { name });
 }
