@@ -149,6 +149,168 @@ test('a connection that fails counts nothing, and is tried again by the client',
   expect([tries, await used()]).toEqual([2, 7]);
 });
 
+/** A fetch whose response has this body, of pieces after which it may break off. */
+const answering =
+  (pieces: readonly string[], breaksOff = false, headers = {}): typeof fetch =>
+  async () => {
+    const left = [...pieces];
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      const piece = left.shift();
+      if (piece !== undefined) controller.enqueue(new TextEncoder().encode(piece));
+      else if (breaksOff) controller.error(new TypeError('terminated'));
+      else controller.close();
+    };
+    return new Response(new ReadableStream({ pull }), { headers });
+  };
+
+const post = (send: typeof fetch, begun: ReturnType<typeof begin>, body: object, path = 'chat/completions') =>
+  meteredFetch(begun.budget, { ...begun.options, fetch: send })(`http://x/v1/${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+
+test.each([
+  ['breaks off', answering(['{"choices": ['], true), 502, /broke off: terminated/],
+  ['is not JSON', answering(['<html>']), 200, /^<html>$/],
+  ['has no known field', answering(['{}']), 200, /^{}$/],
+])('a whole answer that %s counts what was held, and is not sent again', async (_, send, status, text) => {
+  const begun = begin();
+  const answer = await post(send, begun, { ...chat(7), max_tokens: 30 });
+  expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(text)]);
+  expect(answer.headers.get('x-should-retry')).toBe(status === 200 ? null : 'false');
+  expect(await begun.used()).toBe(30);
+});
+
+test('a whole answer that the program aborts counts its prompt, and rejects as aborted', async () => {
+  const { budget, options, used } = begin();
+  const gone = new AbortController();
+  const send: typeof fetch = async (_input, init) => {
+    const start = (controller: ReadableStreamDefaultController) =>
+      init!.signal!.addEventListener('abort', () => controller.error(init!.signal!.reason));
+    setImmediate(() => gone.abort());
+    return new Response(new ReadableStream({ start }));
+  };
+  const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
+  const call = meteredFetch(budget, { ...options, amounts, fetch: send })('http://x/v1/responses', {
+    method: 'POST',
+    body: JSON.stringify(response(5)),
+    signal: gone.signal,
+  });
+  await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await used()).toBe(3);
+});
+
+test('a stream without its type is counted while it arrives, and a whole answer in its place by its text', async () => {
+  const piece = (content: string) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+  const begun = begin();
+  const stream = await post(answering([piece('one two '), piece('three')]), begun, {
+    ...chat(7),
+    stream: true,
+  });
+  expect(await stream.text()).toBe(piece('one two ') + piece('three'));
+  expect(await begun.used()).toBe(3);
+  const text = JSON.stringify({ choices: [{ message: { content: 'four five' } }] });
+  const send = answering([text], false, { 'content-type': 'application/json' });
+  const whole = await post(send, begun, { ...chat(7), stream: true });
+  expect(await whole.text()).toBe(text);
+  expect(await begun.used()).toBe(5);
+});
+
+test('a chat stream whose last text reaches the budget is whole, and no budget has ended it', async () => {
+  const begun = begin();
+  const content = 'word '.repeat(300);
+  const last = { choices: [{ index: 0, delta: { content }, finish_reason: 'stop' }] };
+  const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 301 } };
+  const text = [last, usage].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  const send = answering(text, false, { 'content-type': 'text/event-stream' });
+  const answer = await post(send, begun, { ...chat(7), stream: true });
+  expect(await answer.text()).toBe(text[0]);
+  expect(await begun.used()).toBe(301);
+});
+
+test('calls of models in APIs that a budget cannot count are refused, and not sent', async () => {
+  const begun = begin();
+  const paths = [
+    'model/anthropic.claude-v1%3A0/invoke',
+    'model/m/invoke-with-response-stream',
+    'model/m/converse-stream',
+    'publishers/anthropic/models/claude:rawPredict',
+    'publishers/anthropic/models/claude:streamRawPredict',
+    'models/gemini:generateContent',
+    'responses/compact',
+    'completions',
+    'complete',
+  ];
+  let sent = 0;
+  const send: typeof fetch = async () => {
+    sent += 1;
+    return new Response('{}');
+  };
+  for (const path of paths) {
+    const answer = await post(send, begun, {}, path);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect(await answer.json()).toMatchObject({
+      error: {
+        code: 'TypeError',
+        message: expect.stringContaining(`a budget cannot count a call of /v1/${path}`),
+      },
+    });
+  }
+  expect(sent).toBe(0);
+});
+
+test.each([
+  ['amounts throws after an abort', () => false, /aborted; its hold was not settled: no price/, 10],
+  [
+    'the store is out',
+    (operation: string) => operation === 'settle',
+    /aborted; its hold was not settled: out/,
+    10,
+  ],
+])(
+  'a request that fails when %s rejects with both errors, by its own name',
+  async (_, fails, message, held) => {
+    const { budget, options, used } = begin(failingAt(fails));
+    const gone = new AbortController();
+    const send: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+        setImmediate(() => gone.abort());
+      });
+    const amounts = ({ output }: { output: number }) => {
+      if (output === 0 && !fails('settle')) throw new Error('no price');
+      return { output };
+    };
+    const call = meteredFetch(budget, { ...options, amounts, fetch: send })('http://x/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify({ ...chat(5), max_tokens: 10 }),
+      signal: gone.signal,
+    });
+    const error = await call.catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: 'AbortError', message: expect.stringMatching(message) });
+    expect((error as Error).cause).toBe(gone.signal.reason);
+    expect(await used()).toBe(held);
+  },
+);
+
+test('figures of the provider that are null are counted by the tokenizer', async () => {
+  const begun = begin();
+  const choices = [{ message: { content: 'one two' } }];
+  const usage = { prompt_tokens: 5, completion_tokens: null, prompt_tokens_details: { cached_tokens: null } };
+  await post(answering([JSON.stringify({ choices, usage })]), begun, chat(7));
+  expect(await begun.used()).toBe(2);
+  const none = { input: undefined, output: undefined, cacheRead: undefined };
+  expect(chatFigures({ prompt_tokens: null })).toEqual(none);
+  expect(responsesFigures({ input_tokens: null, output_tokens: null })).toEqual(none);
+  expect(
+    modelFigures({ inputTokens: { total: null, cacheRead: null, cacheWrite: null }, outputTokens: {} }),
+  ).toEqual({
+    ...none,
+    cacheWrite: undefined,
+  });
+});
+
 test('an answer that cannot be settled rejects, and is not sent again', async () => {
   const { openai } = begin(failingAt((operation) => operation === 'settle'));
   await expect(openai.chat.completions.create(chat(7))).rejects.toMatchObject({

@@ -37,6 +37,10 @@ const PROTOCOLS: readonly Protocol[] = [
   { path: /(?<!\/threads\/[^/]+)\/messages$/, figures: messageFigures, reader: () => new MessageReader() },
 ];
 
+/** Calls of models whose answers no reader knows: of Bedrock, Vertex AI and Gemini, and others of OpenAI and Anthropic. */
+const UNKNOWN_CALL =
+  /\/model\/[^/]+\/(?:invoke|converse)[^/]*$|:(?:rawPredict|streamRawPredict|generateContent|streamGenerateContent)$|\/responses\/compact$|\/(?:completions|complete)$/;
+
 /**
  * A client of OpenAI or Anthropic whose calls a budget pays for: a copy, so make one for each caller.
  * @throws TypeError, RangeError naming the invalid option
@@ -55,7 +59,8 @@ export function meterClient<
 }
 
 /**
- * A `fetch` for calls of OpenAI's and Anthropic's APIs and others that speak the same, paid by a budget. Other requests pass.
+ * A `fetch` for calls of OpenAI's and Anthropic's APIs and others that speak the same, paid by a budget. Calls of models in other APIs are refused.
+ * Other requests pass.
  * @throws TypeError, RangeError naming the invalid option
  */
 export function meteredFetch<Who, Axes extends string>(
@@ -70,7 +75,12 @@ export function meteredFetch<Who, Axes extends string>(
     const { pathname } = new URL(request?.url ?? String(input));
     const protocol = PROTOCOLS.find(({ path }) => path.test(pathname));
     const method = init?.method ?? request?.method ?? 'GET';
-    if (protocol === undefined || method.toUpperCase() !== 'POST') return send(input, init);
+    if (method.toUpperCase() !== 'POST') return send(input, init);
+    if (protocol === undefined) {
+      if (!UNKNOWN_CALL.test(pathname)) return send(input, init);
+      const remedy = 'Call chat completions, responses or messages, or use sluiceMeter with the AI SDK';
+      return refusal(new TypeError(`meteredFetch: a budget cannot count a call of ${pathname}. ${remedy}`));
+    }
     const text = init?.body ?? (await request?.clone().text());
     const body = typeof text === 'string' ? parseJson(text) : undefined;
     if (body === undefined)
@@ -91,17 +101,27 @@ export function meteredFetch<Who, Axes extends string>(
     } catch (error) {
       return refusal(error as Error);
     }
-    const { response, answer } = await spend.send(async (signal) => {
+    const { response, answer, failure } = await spend.send(async (signal) => {
       const sent = body.stream === true && protocol.withUsage ? protocol.withUsage(body) : undefined;
       const changed = sent && {
         body: JSON.stringify(sent),
         headers: withoutLength(init?.headers ?? request?.headers),
       };
       const response = await send(input, { ...init, ...changed, signal });
-      const isStream = /^text\/event-stream/.test(response.headers.get('content-type') ?? '');
-      return { response, answer: response.ok && !isStream ? await response.clone().text() : undefined };
+      if (!response.ok || isStreamed(response, body)) return { response };
+      try {
+        return { response, answer: await response.clone().text() };
+      } catch (failure) {
+        if (signal.aborted) throw failure;
+        return { response, failure: failure as Error };
+      }
     });
     try {
+      if (failure !== undefined) {
+        await spend.answered({}, () => undefined);
+        const message = `meteredFetch: the answer of ${pathname} broke off: ${failure.message}`;
+        return refusal(Object.assign(new Error(message, { cause: failure }), { status: 502 }));
+      }
       if (!response.ok || response.body === null) await spend.refused();
       else if (answer === undefined) return streamed(response, spend, protocol.reader(body));
       else await answered(spend, protocol, answer);
@@ -110,6 +130,12 @@ export function meteredFetch<Who, Axes extends string>(
       return refusal(error as Error);
     }
   };
+}
+
+/** A stream may come without its type, and a provider may answer with a whole answer where a stream was requested. */
+function isStreamed({ headers }: Response, { stream }: Wire): boolean {
+  const type = headers.get('content-type') ?? '';
+  return type.startsWith('text/event-stream') || (stream === true && !type.startsWith('application/json'));
 }
 
 /** The most output tokens of a request. */
@@ -126,7 +152,8 @@ function withoutLength(given: RequestInit['headers']): Headers {
 
 async function answered(spend: Spend<string>, { figures }: Protocol, answer: string): Promise<void> {
   const body = parseJson(answer);
-  await spend.answered(figures(body?.usage), () => textOf(body?.choices ?? body?.output ?? body?.content));
+  const content = body?.choices ?? body?.output ?? body?.content;
+  await spend.answered(figures(body?.usage), () => (content === undefined ? undefined : textOf(content)));
 }
 
 function streamed(
