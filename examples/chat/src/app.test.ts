@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { ManualClock, type MemoryStore, memoryStore } from '@sluice/core';
+import { ManualClock, type MemoryStore, memoryStore, StoreUnavailableError } from '@sluice/core';
 import OpenAI from 'openai';
 import supertest from 'supertest';
 import { createApp } from './app.js';
-import { FakeProvider, tokensOf } from './fake-provider.js';
+import { FakeProvider } from './fake-provider.js';
+import { tokensOf } from './tokens.js';
 
 let clock: ManualClock;
 let store: MemoryStore;
@@ -15,7 +16,7 @@ beforeEach(async () => {
   clock = new ManualClock();
   store = memoryStore({ clock });
   provider = await FakeProvider.start();
-  const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1` });
+  const client = new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1`, maxRetries: 0 });
   server = createApp(client, store).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -68,6 +69,23 @@ test('a client that goes away pays for what was generated', async () => {
 
 test.each([[{}], [7], [undefined]])('answers the prompt %j with a 400', async (prompt) => {
   await chat(prompt).expect(400, 'Send a prompt, which is text\n');
+});
+
+test.each([401, 429, 500])(
+  'answers a %i of the provider with a 502, which names no account',
+  async (status) => {
+    provider.status = status;
+    await chat('Say 5 words').expect(502, 'The model cannot be called now\n');
+    expect(await left()).toBe('$0.010000');
+  },
+);
+
+test('answers with a 503 when the store is out', async () => {
+  jest.spyOn(store, 'decide').mockImplementation(() => {
+    throw new StoreUnavailableError('out');
+  });
+  await chat('Say 5 words').expect(503, /out\n$/);
+  expect(provider.calls).toEqual([]);
 });
 
 test('a request without a tenant gets a 401', async () => {

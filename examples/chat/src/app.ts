@@ -1,8 +1,8 @@
 import { concurrency, type Duration, fixedWindow, type Store } from '@sluice/core';
 import { meter, meterClient, stoppedBy } from '@sluice/meter';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import type OpenAI from 'openai';
-import { tokensOf } from './fake-provider.js';
+import OpenAI from 'openai';
+import { tokensOf } from './tokens.js';
 
 /** Millionths of a dollar for each token. */
 const PRICE = { input: 3, output: 15 };
@@ -74,7 +74,7 @@ function closed(response: Response): AbortSignal {
   return gone.signal;
 }
 
-/** Answers an invalid request (400, 401, 413), a spent budget (429), a store that is out (503), and a failure of the provider. */
+/** Answers an invalid request (400, 401, 413), a spent budget (429), a store that is out (503), and a failure of the provider (502). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) {
     next(error); // closes the connection: half a stream is there
@@ -82,8 +82,7 @@ const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   }
   const { retryAfter } = stoppedBy(error) ?? {};
   if (retryAfter) response.set('Retry-After', String(Math.ceil(retryAfter / 1000)));
-  response
-    .status(error.status ?? 502)
-    .type('text')
-    .send(`${error.message}\n`);
+  const isProviders = error instanceof OpenAI.APIError && !String(error.code).startsWith('SLUICE_');
+  const { status = 502, message } = isProviders ? new Error('The model cannot be called now') : error;
+  response.status(status).type('text').send(`${message}\n`);
 };

@@ -34,7 +34,6 @@ interface Usage {
 }
 
 const model = 'fake-1';
-export const tokensOf = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 
 /**
  * Speaks the APIs of OpenAI (chat completions, responses) and Anthropic (messages), as streams and not. A token is a word. The last number in

@@ -1,7 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
 import OpenAI from 'openai';
-import { FakeProvider, tokensOf } from '../../../../examples/chat/src/fake-provider.js';
+import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
+import { tokensOf } from '../../../../examples/chat/src/tokens.js';
 import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
 import { MessageReader } from './anthropic.js';
 import { modelFigures, PartReader } from './language-model.js';

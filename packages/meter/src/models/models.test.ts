@@ -3,7 +3,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import { concurrency, fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
 import { generateText, streamText, wrapLanguageModel } from 'ai';
 import OpenAI from 'openai';
-import { FakeProvider, tokensOf } from '../../../../examples/chat/src/fake-provider.js';
+import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
+import { tokensOf } from '../../../../examples/chat/src/tokens.js';
 import { isBudgetExceededError, meter, meterClient, sluiceMeter, stoppedBy } from '../index.js';
 
 // The real clients against a provider on 127.0.0.1 that speaks their APIs. A token is a word.
