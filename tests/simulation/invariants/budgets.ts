@@ -1,4 +1,4 @@
-import { RECORD_HEAD } from '../../../packages/core/src/algorithms/hold/hold.js';
+import { BEGAN, RECORD_HEAD } from '../../../packages/core/src/algorithms/hold/hold.js';
 import { HoldLog } from '../../correctness/race/meter/judge-of-holds.js';
 import { type Entry, sentOf } from '../../correctness/race/meter/recording.js';
 import { BUDGET, BUDGET_RULES, TTL } from '../budget.js';
@@ -13,8 +13,12 @@ class Books {
     if (era > 0 || (call.operation !== 'hold' && call.operation !== 'settle')) return;
     const { now, allowed, parts } = answer;
     const n = this.#entries.length;
-    const amounts = parts[0]!.trace!.after?.slice(RECORD_HEAD) ?? [];
-    this.#entries.push({ n, ...sentOf(call), sent: now }, { n, now, allowed, amounts });
+    const record = parts[0]!.trace!.after;
+    const given = sentOf(call);
+    // Once its record is forgotten, the same caller may use an id for another hold.
+    const hold = `${given.hold} from ${record?.[BEGAN]}`;
+    const amounts = record?.slice(RECORD_HEAD) ?? [];
+    this.#entries.push({ n, ...given, hold, sent: now }, { n, now, allowed, amounts });
   }
 
   get log(): HoldLog {
