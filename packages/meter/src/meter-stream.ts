@@ -25,6 +25,9 @@ export interface MeterStreamOptions<Chunk, Axes extends string> {
 /** More is requested when so much of the covered tokens has arrived. */
 const SHARE = 0.8;
 
+/** The step for the rest of a budget that has no room for a whole one. */
+export const leastOf = (step: number): number => Math.max(1, Math.floor(step / 8));
+
 /**
  * Passes the chunks of a stream on for as long as the budget lasts. Takes more in the background before the hold is used up. When there is no
  * more, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
@@ -93,7 +96,7 @@ export function streamWithin<Chunk, Axes extends string>(
   return stream;
 }
 
-/** Nobody sees it. */
+/** Taken by the first `next`, so no reader gets it. */
 const STARTED: unknown = undefined;
 
 /**
@@ -128,7 +131,6 @@ class Cover<Axes extends string> {
   #failure: { readonly error: unknown } | undefined;
   /** Why there was no more. */
   #denial: Denial | undefined;
-  /** The step for the rest of a budget that has no room for a whole one. */
   readonly #least: number;
   readonly renewal: Renewal;
 
@@ -138,7 +140,7 @@ class Cover<Axes extends string> {
     public tokens: number,
     private step: number,
   ) {
-    this.#least = Math.max(1, Math.floor(step / 8));
+    this.#least = leastOf(step);
     this.renewal = new Renewal(hold, (error) => this.#fail(error));
   }
 

@@ -3,6 +3,7 @@ import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sl
 import OpenAI from 'openai';
 import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
 import { tokensOf } from '../../../../examples/chat/src/tokens.js';
+import { like } from '../../../../tests/support/like.js';
 import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
 import { MessageReader } from './anthropic.js';
 import { modelFigures, PartReader } from './language-model.js';
@@ -33,16 +34,13 @@ function begin(own: Store = store) {
 }
 
 /** A store for which a call fails. */
-const failingAt = (fails: (operation: string) => boolean): Store => ({
-  name: 'failing',
-  clock: store.clock,
-  remote: false,
-  decide: (call) => {
-    if (fails(call.operation)) throw new StoreUnavailableError('out');
-    return store.decide(call);
-  },
-  close: async () => {},
-});
+const failingAt = (fails: (operation: string) => boolean): Store =>
+  like(store, {
+    decide: (call) => {
+      if (fails(call.operation)) throw new StoreUnavailableError('out');
+      return store.decide(call);
+    },
+  });
 
 const user = (content: string) => [{ role: 'user' as const, content }];
 const chat = (words: number) => ({ model: 'fake-1', messages: user(`Say ${words} words`) });

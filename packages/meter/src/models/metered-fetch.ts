@@ -5,7 +5,7 @@ import { MessageReader, messageFigures } from './anthropic.js';
 import { checkModelOptions, type ModelOptions } from './model-options.js';
 import { ChatReader, chatFigures } from './openai-chat.js';
 import { ResponsesReader, responsesFigures } from './openai-responses.js';
-import { type Figures, type Reader, stopOf, textOf, type Wire } from './reader.js';
+import { type Figures, promptOf, type Reader, stopOf, textOf, type Wire } from './reader.js';
 import { beginSpend, type Spend } from './spend.js';
 import { type Frame, frameReader, framesOf, parseJson } from './sse.js';
 
@@ -89,7 +89,7 @@ export function meteredFetch<Who, Axes extends string>(
     let spend: Spend<Axes>;
     try {
       const { model, messages, system, instructions, input: items, tools, stream } = body;
-      const prompt = textOf([system, instructions, messages, items]) + (tools ? JSON.stringify(tools) : '');
+      const prompt = promptOf([system, instructions, messages, items], tools);
       const signal = init?.signal ?? request?.signal;
       spend = await beginSpend(setting, {
         model,

@@ -5,6 +5,7 @@ import { generateText, streamText, wrapLanguageModel } from 'ai';
 import OpenAI from 'openai';
 import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
 import { tokensOf } from '../../../../examples/chat/src/tokens.js';
+import { like } from '../../../../tests/support/like.js';
 import { isBudgetExceededError, meter, meterClient, sluiceMeter, stoppedBy } from '../index.js';
 
 // The real clients against a provider on 127.0.0.1 that speaks their APIs. A token is a word.
@@ -277,15 +278,11 @@ describe.each(Object.entries(WAYS))('%s', (_, way) => {
   });
 
   test('sends nothing when the store is out, and rejects once', async () => {
-    const failing: Store = {
-      name: 'failing',
-      clock: store.clock,
-      remote: false,
+    const failing = like(store, {
       decide: () => {
         throw new StoreUnavailableError('out');
       },
-      close: async () => {},
-    };
+    });
     await expect(way.whole(begin(failing), 'Say 5 words')).rejects.toThrow(/out/);
     expect(provider.calls).toEqual([]);
   });

@@ -53,6 +53,10 @@ const NO_TEXT =
 /** Arguments and results of tools: the model reads their JSON, with all names. */
 const JSON_FIELDS = /^(?:input|arguments|result|value)$/;
 
+/** All text of a call: its prompt, and the descriptions of its tools. */
+export const promptOf = (prompt: unknown, tools: unknown): string =>
+  textOf(prompt) + (tools ? JSON.stringify(tools) : '');
+
 /** All text of a prompt, or of an answer. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;

@@ -1,7 +1,7 @@
 import type { Meter } from '../meter.js';
 import { modelFigures, PartReader } from './language-model.js';
 import { checkModelOptions, type ModelOptions } from './model-options.js';
-import { textOf, type Wire } from './reader.js';
+import { promptOf, textOf, type Wire } from './reader.js';
 import { beginSpend } from './spend.js';
 
 /** What the middleware reads of a call. */
@@ -39,8 +39,7 @@ export function sluiceMeter<Who, Axes extends string>(
     model: string,
     isStream: boolean,
   ) => {
-    const text = textOf(prompt) + (tools ? JSON.stringify(tools) : '');
-    return beginSpend(setting, { model, prompt: text, most, isStream, signal });
+    return beginSpend(setting, { model, prompt: promptOf(prompt, tools), most, isStream, signal });
   };
   return {
     specificationVersion: 'v3',

@@ -2,7 +2,7 @@ import { checkInteger } from '@sluice/core/internal';
 import type { Amounts } from '../amounts.js';
 import { isBudgetExceededError } from '../errors.js';
 import type { Hold } from '../hold.js';
-import { type MeterStreamOptions, settleFirst, streamWithin } from '../meter-stream.js';
+import { leastOf, type MeterStreamOptions, settleFirst, streamWithin } from '../meter-stream.js';
 import { Renewal } from '../renewal.js';
 import type { checkModelOptions } from './model-options.js';
 import { type Figures, type Reader, stopOf, type Usage, type Wire } from './reader.js';
@@ -45,7 +45,7 @@ export async function beginSpend<Who, Axes extends string>(
     });
   if (!isStream) return begin(most ?? step);
   const first = Math.min(most ?? step, step);
-  const least = Math.max(1, Math.floor(step / 8));
+  const least = leastOf(step);
   return begin(first).catch((error: unknown) => {
     const hasSome = isBudgetExceededError(error) && error.left > 0; // the rest of a budget with no room for a whole step
     if (first <= least || !hasSome) throw error;

@@ -17,7 +17,6 @@ const MOST = 10_000;
 const LEASE = '6s';
 
 const gateOf = (limit: number) => concurrency({ limit, lease: LEASE, queue: 10_000 });
-const FREE = { cost: 0 };
 
 /** Why a call may not be sent now. */
 export interface GateState {
@@ -210,9 +209,9 @@ export class Pauses {
   /** A call of a recovering scope has succeeded: `next` calls may run at once. */
   async advance(key: string, next: number): Promise<void> {
     // A pause that was stored meanwhile begins from one call again: also one that is stored between the look and the write.
-    if (!(await this.gate.peek(key, FREE)).allowed) return;
+    if (!(await this.#peek(key)).allowed) return;
     await this.#ramp(key, next);
-    if (!(await this.gate.peek(key, FREE)).allowed) await this.#ramp(key, 1);
+    if (!(await this.#peek(key)).allowed) await this.#ramp(key, 1);
   }
 
   /** Lets `calls` calls run at once. Always until the same time after now: a shorter pause does not end the ramp of a longer one. */
