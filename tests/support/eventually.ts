@@ -1,14 +1,19 @@
 import { inspect } from 'node:util';
-import { within } from './within.js';
+import { within } from './within.ts';
 
 const PATIENCE = 20_000;
 const PAUSE = 25;
 
 /**
- * Looks again until the result is neither `undefined` nor `false`, for 20 s. The error after that shows the function, and its last result.
+ * Looks again until the result is neither `undefined` nor `false`. The error after that shows the function, and its last result.
  * @param pause ms between two looks; 0 for what happens within this process
+ * @param patience ms of all looks; less than the time that Jest gives the test
  */
-export async function eventually<T>(look: () => Promise<T | undefined | false>, pause = PAUSE): Promise<T> {
+export async function eventually<T>(
+  look: () => Promise<T | undefined | false>,
+  pause = PAUSE,
+  patience = PATIENCE,
+): Promise<T> {
   let overdue = false;
   let seen: T | undefined | false;
   const looking = async (): Promise<T> => {
@@ -20,7 +25,7 @@ export async function eventually<T>(look: () => Promise<T | undefined | false>, 
     }
   };
   try {
-    return await within(looking(), () => `${look}\nreturned ${inspect(seen)}`, PATIENCE);
+    return await within(looking(), () => `${look}\nreturned ${inspect(seen)}`, patience);
   } finally {
     overdue = true;
   }

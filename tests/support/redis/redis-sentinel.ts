@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
 import { freePort } from './free-port.ts';
 import { localRedisBinary } from './redis-binary.ts';
 import { launch } from './redis-process.ts';
@@ -20,6 +21,8 @@ export interface RedisSentinels {
   readonly replica: RedisServer;
   /** Port of the present master, by a Sentinel. */
   masterPort(): Promise<number>;
+  /** Waits until every Sentinel names the replica as the master, in a test that has `SENTINEL_TEST_MS`. */
+  replaced(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -36,12 +39,20 @@ interface Sentinel {
 }
 
 const NAME = 'sluice-test';
-const DOWN_AFTER_MS = 300;
+/**
+ * A replica that lost its master ten times this before the Sentinels found that out is never promoted. A Sentinel that a busy machine did not
+ * run for two seconds does nothing for the next 30 (its TILT mode), so ten times is above that.
+ */
+const DOWN_AFTER_MS = 4_000;
 const FAILOVER_TIMEOUT_MS = 2_000;
+const MOST_OF_A_FAILOVER_MS = 90_000;
+
+/** Time of a test that waits for a failover. */
+export const SENTINEL_TEST_MS = 150_000;
 
 /**
  * Starts a master, its replica and three Sentinels on free ports of 127.0.0.1. They know each other from the start, because discovery
- * takes seconds. The Sentinels replace a killed master in two to three seconds.
+ * takes seconds. The Sentinels replace a killed master in five to seven seconds.
  */
 export async function startRedisSentinels(passwords: Passwords = {}): Promise<RedisSentinels> {
   const { servers, sentinels: ofSentinels } = passwords;
@@ -73,6 +84,12 @@ export async function startRedisSentinels(passwords: Passwords = {}): Promise<Re
       master,
       replica,
       masterPort: () => masterPort(addresses[0]!.port, ofSentinels),
+      async replaced() {
+        for (const { port } of addresses) {
+          const isReplaced = async () => (await masterPort(port, ofSentinels)) === replica.port;
+          await eventually(isReplaced, 25, MOST_OF_A_FAILOVER_MS);
+        }
+      },
       stop,
     };
   } catch (error) {
