@@ -1,5 +1,6 @@
 // Releases the versions that are in package.json.
 //   npm run release                       builds, packs and checks, and prints what would be published
+//   npm run release -- --no-build         checks and packs what was built before
 //   npm run release -- --pack <folder>    also writes the tarballs there, and packages.txt, the list of them in the order of publishing
 // The workflow "Release" publishes them, because provenance needs its identity. Before it, `npm run changeset version` sets the versions.
 import { spawnSync } from 'node:child_process';
@@ -23,7 +24,10 @@ class ReleaseError extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
 try {
-  release(parseArgs({ options: { pack: { type: 'string' } } }).values);
+  release(
+    parseArgs({ options: { pack: { type: 'string' }, 'no-build': { type: 'boolean', default: false } } })
+      .values,
+  );
 } catch (error) {
   console.error(error instanceof ReleaseError ? error.message : error);
   process.exitCode = 1;
@@ -31,11 +35,14 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function release({ pack: target }) {
+function release({ pack: target, 'no-build': isBuilt }) {
+  if (isBuilt && target !== undefined) {
+    throw new ReleaseError('--pack builds what it writes: leave --no-build out');
+  }
   const version = commonVersion();
   const pending = pendingChanges();
   if (target !== undefined) refuseUnlessCommitted(pending);
-  run(process.execPath, 'scripts/build.mjs');
+  if (!isBuilt) run(process.execPath, 'scripts/build.mjs');
   run(process.execPath, 'scripts/check-packages.mjs');
   // Packs the checked files once more. The tarballs are the same, because npm's tarballs contain no times.
   const packed = packAll(folder);

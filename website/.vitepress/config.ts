@@ -13,6 +13,7 @@ import { indentedCode } from './indented-code';
 import { installNotes } from './install-notes';
 import { repository, repositoryLinks } from './links';
 import { EXCLUDED, pathOf, root } from './pages';
+import { rememberedCode } from './remembered-code';
 import { isListed, referenceSidebars, sidebar } from './sidebar';
 
 /** The mark, which the README and the head of each page also show. */
@@ -107,6 +108,7 @@ export default defineConfig({
       checklists(md);
       chineseLines(md);
       installNotes(md);
+      rememberedCode(md);
     },
   },
   vite: {

@@ -42,7 +42,7 @@ export class Installation {
     return run(process.execPath, script, { env, timeoutMs: 300_000 });
   }
 
-  /** `npm run release` in the copy of the sources. */
+  /** `npm run release` in the copy of the sources, which is built. */
   release(...args: string[]): Promise<{ ok: boolean; output: string }> {
     return run(process.execPath, ['scripts/release.mjs', ...args], { cwd: this.#workspace });
   }
