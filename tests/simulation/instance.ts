@@ -66,18 +66,21 @@ const NOWHERE: Surroundings = {
 
 /** Loads copies of a bundle of product.ts. */
 export class Instances {
-  readonly #script: Script;
+  readonly #load: (globals: object, require: (name: string) => unknown) => Product;
   readonly #free: Instance[] = [];
 
   constructor(bundle: string, filename: string) {
     const names = Object.keys(globalsOf(() => NOWHERE).globals).join(', ');
     const body = `const module = { exports: {} }; const { exports } = module;\n${bundle}\nreturn module.exports;`;
-    this.#script = new Script(`(function ({ ${names} }, require) {${body}\n})`, { filename });
+    // One function for all copies: the engine shares between them what it learns about the code, and what it compiles.
+    this.#load = new Script(`(function ({ ${names} }, require) {${body}\n})`, {
+      filename,
+    }).runInThisContext();
   }
 
   /** One that no process runs on. */
   take(): Instance {
-    return this.#free.pop() ?? new Instance(this.#script.runInThisContext());
+    return this.#free.pop() ?? new Instance(this.#load);
   }
 
   giveBack(instance: Instance): void {

@@ -14,6 +14,8 @@ export interface Mutant {
   readonly name: string;
   readonly changes?: readonly Change[];
   readonly tableFault?: TableFault;
+  /** The first seed to try, of a fault that few fleets notice: one that broke a promise. Default: 0. */
+  readonly first?: number;
   /** The promises that may notice it first. */
   readonly breaks: readonly (keyof typeof PROMISES)[];
 }
@@ -152,6 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
       '          unsubscribe();\n          return;',
       '          return;',
     ),
+    first: 41,
     breaks: ['nobodyListensInVain'],
   },
   {
@@ -170,6 +173,7 @@ export const MUTANTS: readonly Mutant[] = [
       'while (all[ready]?.ready === true) ready += 1;',
       'all.sort((a, b) => Number(b.ready) - Number(a.ready));\n    while (all[ready]?.ready === true) ready += 1;',
     ),
+    first: 442,
     breaks: ['waitsEndInOrder'],
   },
   {
@@ -207,6 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a settle whose reply was lost counts again',
     changes: core('engine/hold.ts', 'if (state[KIND] === SETTLED) return 0;', ''),
+    first: 81,
     breaks: ['everyAmountCountsOnce'],
   },
   {

@@ -56,7 +56,7 @@ export class Simulation {
 
   /** Runs seeds until one breaks a promise. */
   find(mutant: Mutant, most: number): Promise<Result> {
-    return this.#run(0, most, mutant);
+    return this.#run(mutant.first ?? 0, most, mutant);
   }
 }
 

@@ -11,6 +11,8 @@ export class VirtualProcess implements Surroundings {
   readonly timers = new Set<Timer>();
   /** It was killed: nothing of it runs any more. */
   killed = false;
+  /** Callbacks that wait for the next tick of its event loop. */
+  #nextTurns = 0;
   #frozenUntil = 0;
   readonly #standstills: { readonly from: number; readonly until: number }[] = [];
 
@@ -42,7 +44,11 @@ export class VirtualProcess implements Surroundings {
   }
 
   nextTurn(work: () => void): void {
-    this.#at(this.now + TURN, 0, work);
+    this.#nextTurns += 1;
+    this.#at(this.now + TURN, 0, () => {
+      this.#nextTurns -= 1;
+      work();
+    });
   }
 
   /** Something arrives from outside: it is read when the process runs. */
@@ -80,5 +86,10 @@ export class VirtualProcess implements Surroundings {
 
   kill(): void {
     this.killed = true;
+  }
+
+  /** It was killed within a tick: its copy of the product waits for the end of this tick for ever. */
+  get endedWithinTurn(): boolean {
+    return this.#nextTurns > 0;
   }
 }

@@ -128,10 +128,10 @@ export class World implements Network {
     return this.members.filter(({ process }) => !process.killed);
   }
 
-  /** Its processes give their copies of the product back. A killed one may have left its copy in disorder. */
+  /** Its processes give their copies of the product back, unless one was killed within a tick: all that its copy keeps between calls is about ticks. */
   end(): void {
     this.#instances.forEach((instance, i) => {
-      if (!this.members[i]!.process.killed) this.instances.giveBack(instance);
+      if (!this.members[i]!.process.endedWithinTurn) this.instances.giveBack(instance);
     });
   }
 }
