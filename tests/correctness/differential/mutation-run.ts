@@ -47,7 +47,8 @@ const HISTORIES = 500;
 
 interface Corpus {
   readonly keys: number;
-  readonly steps: Step[];
+  /** Decides the calls in TypeScript: few histories find most mutants, and the others are never decided. */
+  steps(): Step[];
 }
 
 /** Sets of policies before and after a deploy. */
@@ -70,7 +71,7 @@ const sampled = (
     )
     .map(([[policies, escalations], questions]) => ({
       keys: keysOf(policies, escalations),
-      steps: history(policies, questions, undefined, escalations),
+      steps: () => history(policies, questions, undefined, escalations),
     }));
 
 const one = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<Sets> =>
@@ -111,7 +112,7 @@ const crafted = (
   const questions = calls.map(([operation, cost, more]) => {
     return { move: 1_000, operation, cost, wait: 3_600_000_000, given: 0, policy: 0, ...more } as const;
   });
-  return { keys: rules.length, steps: history([rules], questions) };
+  return { keys: rules.length, steps: () => history([rules], questions) };
 };
 
 /** One permit, then denials after the given µs, of a process with the first escalation or with the second. */
@@ -124,7 +125,7 @@ const deniedAfter = (
   const question = { operation: 'consume', cost: 1, wait: 0, given: 0 } as const;
   const questions = [[0, 0] as const, ...moves].map(([move, policy]) => ({ ...question, move, policy }));
   const both = escalations.map((one) => [one]);
-  return { keys: keysOf(sets, both), steps: history(sets, questions, undefined, both) };
+  return { keys: keysOf(sets, both), steps: () => history(sets, questions, undefined, both) };
 };
 const long = [2, 5_000, 5_000, 50];
 corpora.get(undefined)!.unshift(
@@ -287,17 +288,27 @@ corpora
 
 const redis = new Redis(process.argv[2]!);
 
+/** Makes a value when it is first used. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** The first difference of a script; `replayed`, `batched` and `holding` are its ways to run. */
 type Trial = (replayed: string, batched: string, holding: string) => Promise<string | undefined>;
 
-const trialOf =
-  ({ keys, steps }: Corpus): Trial =>
-  async (replayed) => {
+const trialOf = ({ keys, steps: make }: Corpus): Trial => {
+  const steps = once(make);
+  return async (replayed) => {
+    const calls = steps().map((step) => step.timed);
     const started = performance.now();
-    const calls = steps.map((step) => step.timed);
     const replies = await replay(redis, replayed, keys, calls);
-    return difference(steps, replies, performance.now() - started + 1);
+    return difference(steps(), replies, performance.now() - started + 1);
   };
+};
 
 /** The first difference of calls in one batch. */
 const trialsOfBatches = fc.sample(batchRuns, { numRuns: HISTORIES, seed: 7 }).map(
@@ -315,8 +326,8 @@ const CRAFTED = [
 
 /** The first difference of holds. */
 const trialsOfHolds = Array.from({ length: HISTORIES / 5 }, (_, run): Trial => {
-  const steps = CRAFTED[run]?.() ?? holdHistory(randomFrom(run), 40, new Set());
-  return (_replayed, _batched, holding) => holdDifference(redis, holding, steps);
+  const steps = once(() => CRAFTED[run]?.() ?? holdHistory(randomFrom(run), 40, new Set()));
+  return (_replayed, _batched, holding) => holdDifference(redis, holding, steps());
 });
 const trialsOfHistories = new Map([...corpora.values()].flat().map((one) => [one, trialOf(one)]));
 
@@ -328,7 +339,7 @@ const SHARP: Readonly<Record<string, readonly number[]>> = {
   frame: [8836, 8772, 8512, 6220, 533, 513, 383, 235, 203, 187, 141, 69, 36],
   fw: [2503, 2501, 2500, 2065, 1012, 542, 501],
   tb: [2242, 1521, 1510, 525, 502, 423, 348, 118],
-  sl: [1373, 504, 205],
+  sl: [1532, 1526, 1504, 1373, 504, 205],
   cc: [322, 47],
 };
 const trials = new Map(
@@ -343,6 +354,9 @@ const trials = new Map(
 );
 for (const tag of ['hd', 'hold']) trials.set(tag, [...trialsOfHolds]);
 
+/** Trials that found a mutant. */
+const finders = new Set<Trial>();
+
 /** The first difference that the suite finds in a script; undefined without one. */
 async function verdict(source: string, all: Trial[]): Promise<string | undefined> {
   const load = (script: string) => redis.script('LOAD', script).then(String, (error: Error) => String(error));
@@ -351,6 +365,7 @@ async function verdict(source: string, all: Trial[]): Promise<string | undefined
   for (const [i, trial] of all.entries()) {
     const found = await trial(replayed, batched, holding).catch(String);
     if (found === undefined) continue;
+    finders.add(trial);
     // Try this history first from now on: it probably finds the neighbouring mutants, too.
     all.unshift(...all.splice(i, 1));
     return found;
@@ -361,16 +376,13 @@ async function verdict(source: string, all: Trial[]): Promise<string | undefined
 async function main(): Promise<void> {
   const mutants = mutantsOf(decideScript.source);
   const survivors: string[] = [];
-  const wrong = await verdict(decideScript.source, [
-    ...trialsOfHistories.values(),
-    ...trialsOfBatches,
-    ...trialsOfHolds,
-  ]);
   for (const mutant of mutants) {
     if (isEquivalent(mutant)) continue;
     if ((await verdict(mutant.source, trials.get(mutant.tag)!)) !== undefined) continue;
     survivors.push(`${mutant.line}  →  ${idOf(mutant)}`);
   }
+  // What found a mutant must find nothing in the original. twins.deep.test.ts and the others compare the original in other histories.
+  const wrong = await verdict(decideScript.source, [...finders]);
   redis.disconnect();
   console.log(
     JSON.stringify({
