@@ -1,4 +1,10 @@
-import { fixedWindow, type Policy, type RedisStore, tokenBucket } from '../../../packages/core/src/index.js';
+import {
+  type Decision,
+  fixedWindow,
+  type Policy,
+  type RedisStore,
+  tokenBucket,
+} from '../../../packages/core/src/index.js';
 import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
 import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import { type ClusterNode, NO_OUTAGE } from '../../support/redis/redis-cluster.js';
@@ -69,6 +75,7 @@ test.each(cases)(
     await Promise.all(own.nodes.map(({ ask }) => ask('CONFIG', 'RESETSTAT')));
 
     const allowed = new Map<string, number>();
+    const wrong: Decision[] = [];
     let calls = 0;
     let moving = true;
     const loop = async () => {
@@ -77,8 +84,10 @@ test.each(cases)(
         const decisions = await Promise.all(some.map((user) => limiter.consume(user)));
         calls += some.length;
         decisions.forEach((decision, i) => {
-          expect(decision).toMatchObject({ allowed: true, source: 'redis' });
-          allowed.set(some[i]!, (allowed.get(some[i]!) ?? 0) + 1);
+          // An `expect` for each of many thousand decisions takes longer than the decisions.
+          if (decision.allowed && decision.source === 'redis')
+            allowed.set(some[i]!, (allowed.get(some[i]!) ?? 0) + 1);
+          else wrong.push(decision);
         });
       }
     };
@@ -88,6 +97,7 @@ test.each(cases)(
     });
     await Promise.all([loop(), loop(), loop(), loop(), moved]);
 
+    expect(wrong).toEqual([]);
     const scripts = await scriptCalls();
     expect(await elsewhere()).toBeGreaterThan(0);
     expect(await redirections()).toBeGreaterThan(0);
