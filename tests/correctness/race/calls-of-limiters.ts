@@ -3,8 +3,11 @@ import { RateLimiter } from '../../../packages/core/src/index.js';
 import type { Connected } from './connect.js';
 import { type Course, draw } from './race-run.js';
 
-/** Mean pause between two calls of a caller, ms: a decision in this process takes almost no time. */
-const PAUSE = 5;
+/**
+ * Mean pause between two calls of a caller, ms: a decision in this process takes almost no time. Eight callers of a process still call for
+ * several times the limits of the test.
+ */
+const PAUSE = 10;
 
 /** Long enough that a busy machine is no outage. */
 const DEADLINE = '1s';
@@ -15,11 +18,11 @@ const DEADLINE = '1s';
  */
 export async function decideCalls(course: Course, { store }: Connected): Promise<void> {
   const { raceRun, fraction, goesOn, record } = course;
-  const { name, policies, failurePolicy } = raceRun;
-  const limiters = policies.map(
-    (policy, i) =>
-      new RateLimiter({ name: `${name}-${i}`, policy, store, failurePolicy, deadline: DEADLINE }),
-  );
+  const { name, policies, failurePolicies } = raceRun;
+  const limiters = policies.map((policy, i) => {
+    const failurePolicy = failurePolicies?.[i];
+    return new RateLimiter({ name: `${name}-${i}`, policy, store, failurePolicy, deadline: DEADLINE });
+  });
   const runner = async (): Promise<void> => {
     while (goesOn()) {
       const { key, policy } = draw(course);

@@ -1,12 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { isStoreUnavailableError } from '../../../packages/core/src/index.js';
 import { limitOf } from '../../support/limit-of.js';
 import type { Connected } from './connect.js';
 import { afterFailure, type Course, draw, keyOf } from './race-run.js';
 
+/**
+ * Mean pause between two calls of a caller in a run that lasts until its faults are over, ms. Eight processes of 32 callers still call for twice
+ * the permits that there are. Without a pause such a run would use both cores for all its time.
+ */
+const PAUSE = 40;
+
 /** Calls the store itself, without a deadline. Records the moment of each decision, and the time until every permit is back. */
 export async function consumeCalls(course: Course, { store }: Connected): Promise<void> {
-  const { raceRun, goesOn, record } = course;
+  const { raceRun, fraction, goesOn, record } = course;
   const limits = raceRun.policies.map((policy) => limitOf(compilePolicy(policy)));
   const runner = async (): Promise<void> => {
     while (goesOn()) {
@@ -15,6 +22,7 @@ export async function consumeCalls(course: Course, { store }: Connected): Promis
       try {
         const { allowed, now, parts } = await store.decide({ operation: 'consume', wait: 0, parts: [part] });
         record(key, now, cost, allowed, parts[0]!.reset);
+        if (raceRun.calls === undefined) await sleep(2 * PAUSE * fraction());
       } catch (error) {
         if (!isStoreUnavailableError(error)) throw error;
         if (raceRun.calls === undefined) await afterFailure();

@@ -32,8 +32,8 @@ export interface RaceRun {
   readonly resets?: number;
   /** Mean time between two losses, ms, for a run without `calls`. */
   readonly resetEach?: number;
-  /** Failure policy of the limiters of `decide`. */
-  readonly failurePolicy?: Exclude<FailurePolicy, () => unknown>;
+  /** The failure policy of each limiter of `decide`: one for each of `policies`. */
+  readonly failurePolicies?: readonly Exclude<FailurePolicy, () => unknown>[];
 }
 
 export interface RaceRunResult {

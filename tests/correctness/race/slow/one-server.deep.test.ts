@@ -36,7 +36,7 @@ async function restarts(): Promise<number[]> {
 }
 
 async function resets(): Promise<number[]> {
-  await sleep(6_000);
+  await sleep(4_000);
   return [];
 }
 
@@ -53,7 +53,7 @@ async function freezes(): Promise<number[]> {
 
 async function flushes(): Promise<number[]> {
   const admin = testClient(redis.url);
-  for (let time = 0; time < 100; time += 1) {
+  for (let time = 0; time < 75; time += 1) {
     await admin.script('FLUSH');
     await sleep(40);
   }
