@@ -88,7 +88,7 @@ export class VirtualProcess implements Surroundings {
     this.killed = true;
   }
 
-  /** It was killed within a tick: its copy of the product waits for the end of this tick for ever. */
+  /** It was killed within a tick: its copy of the product still waits for the end of this tick. */
   get endedWithinTurn(): boolean {
     return this.#nextTurns > 0;
   }
