@@ -46,6 +46,11 @@ export class Hold<Axes extends string = string> {
     return this.#setting.id;
   }
 
+  /** The name of its meter. */
+  get meter(): string {
+    return this.#context.name;
+  }
+
   /** How long it lasts unless it is renewed, ms. */
   get ttl(): number {
     return this.#setting.ttl / 1000;
@@ -101,7 +106,12 @@ export class Hold<Axes extends string = string> {
    * @throws as `more` does
    */
   renew(): Promise<boolean> {
-    return this.#inTurn('renew', () => this.#hold(this.#amounts, 0)).then(isUndefined);
+    return this.renewed().then(isUndefined);
+  }
+
+  /** @internal As `renew`. @returns why the amounts no longer fit */
+  renewed(): Promise<Denial | undefined> {
+    return this.#inTurn('renew', () => this.#hold(this.#amounts, 0));
   }
 
   /**

@@ -6,7 +6,9 @@ import {
   type Store,
   StoreUnavailableError,
 } from '@sluice/core';
-import { type MeterStreamOptions, meter, meterStream } from './index.js';
+import { like } from '../../../tests/support/like.js';
+import { warned } from '../../../tests/support/warned.js';
+import { type Lapse, type MeterStreamOptions, meter, meterStream } from './index.js';
 
 /** A provider that sends words, and says at the end what they cost, if it is not aborted. */
 function provider(words: number, each = 10) {
@@ -99,6 +101,40 @@ test('what arrived is settled when the provider fails, and its error rejects', a
   await expect(all).rejects.toThrow('overloaded');
   expect(await left()).toBe(998);
 });
+
+test.each([
+  ['fails', async (stream: AsyncGenerator) => void (await stream.next().then(() => stream.next()))],
+  [
+    'cannot be returned before its first chunk',
+    async (stream: AsyncGenerator) => void (await stream.return(0)),
+  ],
+])(
+  'the error of a provider that %s rejects also when the store is out, which is a warning',
+  async (_, read) => {
+    const failing = like(store, {
+      decide: (call) => {
+        if (call.operation === 'settle') throw new StoreUnavailableError('out');
+        return store.decide(call);
+      },
+    });
+    const { hold, options } = await begin(failing);
+    let sent = 0;
+    const fail = async (): Promise<never> => {
+      throw new Error('overloaded');
+    };
+    const next = async () => {
+      sent += 1;
+      return sent === 1 ? { done: false as const, value: 'w w ' } : fail();
+    };
+    const chunks = { [Symbol.asyncIterator]: () => ({ next, return: fail }) };
+    const warnings = await warned(async () => {
+      await expect(read(meterStream(hold, chunks, options))).rejects.toThrow('overloaded');
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^A call that budget 'stream-\d+' pays for .*StoreUnavailableError: out/),
+    ]);
+  },
+);
 
 test('a store that is out ends the stream with its error once the hold is used up', async () => {
   let isOut = false;
@@ -204,14 +240,19 @@ describe('the hold of a stream', () => {
     jest.useRealTimers();
   });
 
-  async function beginAt(chunks: AsyncIterable<string>, more: { last?: () => string } = {}) {
+  async function beginAt(
+    chunks: AsyncIterable<string>,
+    more: { last?: () => string; abort?: AbortController; lapse?: Lapse } = {},
+  ) {
     const clock = new ManualClock();
     const own = memoryStore({ clock });
     const limits = { ...axes, running: concurrency({ limit: 8 }) };
-    const budget = meter({ name: 'renewed', store: own, axes: limits, ttl: '30s' });
+    const { lapse } = more;
+    const budget = meter({ name: 'renewed', store: own, axes: limits, ttl: '30s', lapse });
     const hold = await budget.hold('key', { output: 100 });
     const timers = jest.getTimerCount();
-    const stream = meterStream(hold, chunks, { count, amountsOf, covered: 100, step: 100, ...more });
+    const { last, abort } = more;
+    const stream = meterStream(hold, chunks, { count, amountsOf, covered: 100, step: 100, last, abort });
     /** In steps, so that timers and the clock of the store go together. */
     const pass = async (seconds: number) => {
       for (let second = 0; second < seconds; second += 1) {
@@ -224,7 +265,7 @@ describe('the hold of a stream', () => {
       return { used: 1_000 - left.output!, running: 8 - left.running! };
     };
     const close = () => Promise.all([budget.close(), own.close()]);
-    return { stream, pass, state, close, timersOfStream: () => jest.getTimerCount() - timers };
+    return { budget, clock, stream, pass, state, close, timersOfStream: () => jest.getTimerCount() - timers };
   }
 
   test('is renewed while the reader waits for the provider', async () => {
@@ -269,6 +310,51 @@ describe('the hold of a stream', () => {
     await pass(75);
     expect(await state()).toEqual({ used: 1_000, running: 0 });
     expect(timersOfStream()).toBe(0);
+    await close();
+  });
+
+  test('ends the stream when it has lapsed and other calls have taken its amounts', async () => {
+    let send = () => {};
+    async function* slow() {
+      for (;;) {
+        yield 'w ';
+        await new Promise<void>((resolve) => {
+          send = resolve;
+        });
+      }
+    }
+    const abort = new AbortController();
+    const last = () => 'stopped';
+    const begun = await beginAt(slow(), { last, abort, lapse: 'refund' });
+    const { budget, clock, stream, pass, state, close } = begun;
+    await stream.next();
+    await clock.advance('40s'); // the event loop was blocked
+    const other = await budget.hold('key', { output: 950 });
+    const second = stream.next();
+    await pass(11);
+    send();
+    expect(await second).toEqual({ done: false, value: 'w ' });
+    expect(await stream.next()).toEqual({ done: false, value: 'stopped' });
+    expect(await stream.next()).toMatchObject({ done: true });
+    expect(abort.signal.aborted).toBe(true);
+    await other.cancel();
+    expect(await state()).toEqual({ used: 2, running: 0 });
+    await close();
+  });
+
+  test('goes on when it has lapsed and its amounts fit again', async () => {
+    const begun = await beginAt(provider(3).chunks, { lapse: 'refund' });
+    const { budget, clock, stream, pass, state, close } = begun;
+    await stream.next();
+    await clock.advance('40s');
+    const other = await budget.hold('key', { output: 950 });
+    await pass(11);
+    await other.cancel();
+    await pass(11);
+    expect(await stream.next()).toMatchObject({ done: false });
+    expect(await stream.next()).toMatchObject({ done: false });
+    expect(await stream.next()).toMatchObject({ done: true });
+    expect(await state()).toEqual({ used: 30, running: 0 });
     await close();
   });
 

@@ -3,6 +3,7 @@ import type { Amounts } from './amounts.js';
 import type { Denial } from './errors.js';
 import type { Hold } from './hold.js';
 import { Renewal } from './renewal.js';
+import { settleAfter, settleFailed, settleFirst } from './settling.js';
 
 /** The options of `meterStream`. */
 export interface MeterStreamOptions<Chunk, Axes extends string> {
@@ -30,11 +31,12 @@ export const leastOf = (step: number): number => Math.max(1, Math.floor(step / 8
 
 /**
  * Passes the chunks of a stream on for as long as the budget lasts. Takes more in the background before the hold is used up. When there is no
- * more, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
+ * more, or the hold has lapsed and others have taken its amounts, the stream ends: the provider's request is aborted, and what arrived is settled. It is settled also if the reader leaves or the
  * provider fails. At most the tokens of one chunk are beyond the budget. A reader that stops without `return` is noticed after a `ttl`: the hold
  * is no longer renewed, and lapses by its rule.
  *
- * The stream rejects with the error of the provider, a StoreUnavailableError, or a HoldLapsedError.
+ * The stream rejects with the error of the provider, a StoreUnavailableError, or a HoldLapsedError. If the store is out when a stream that has
+ * failed is settled, that is a warning (SLUICE_REFUND_LOST): the stream rejects with its own error.
  * @throws RangeError, TypeError naming the invalid option
  */
 export function meterStream<Chunk, Axes extends string>(
@@ -62,6 +64,7 @@ export function streamWithin<Chunk, Axes extends string>(
     let tokens = 0;
     let hasBegun = false;
     let isWhole = false;
+    let hasFailed = false;
     try {
       yield STARTED as Chunk;
       hasBegun = true;
@@ -72,22 +75,25 @@ export function streamWithin<Chunk, Axes extends string>(
         cover.renewal.delivered();
         yield chunk;
         cover.renewal.awaited();
-        if (tokens < cover.tokens || isComplete()) continue;
-        const denial = await cover.extended(tokens);
+        if (isComplete()) continue;
+        const denial = cover.lapsed ?? (tokens < cover.tokens ? undefined : await cover.extended(tokens));
         if (denial === undefined) continue;
         cover.renewal.delivered();
         if (last !== undefined) yield last(denial);
         return;
       }
       isWhole = true;
+    } catch (error) {
+      hasFailed = true;
+      throw error;
     } finally {
       cover.renewal.stop();
-      try {
-        if (!hasBegun) await chunks[Symbol.asyncIterator]().return?.();
-      } finally {
+      const settle = () => {
         if (!isWhole) abort?.abort();
-        await settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
-      }
+        return settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
+      };
+      if (hasFailed) await settleFailed(hold, settle());
+      else await settleAfter(hold, async () => hasBegun || chunks[Symbol.asyncIterator]().return?.(), settle);
     }
   }
   const stream = metered();
@@ -99,32 +105,6 @@ export function streamWithin<Chunk, Axes extends string>(
 /** Taken by the first `next`, so no reader gets it. */
 const STARTED: unknown = undefined;
 
-/**
- * Settles by the first of these ways that gives amounts. If none does, it counts what was held.
- * @throws the error of a way before it, after it has settled
- */
-export async function settleFirst<Axes extends string>(
-  hold: Hold<Axes>,
-  ways: readonly (() => Amounts<Axes> | undefined)[],
-): Promise<void> {
-  const errors: unknown[] = [];
-  const held = () => ({}) as Amounts<Axes>;
-  for (const way of [...ways, held]) {
-    let settled: Promise<unknown>;
-    try {
-      const used = way();
-      if (used === undefined) continue;
-      settled = hold.settle(used);
-    } catch (error) {
-      errors.push(error);
-      continue;
-    }
-    await settled;
-    break;
-  }
-  if (errors.length > 0) throw errors[0];
-}
-
 /** The tokens that a hold covers. */
 class Cover<Axes extends string> {
   #extending: Promise<void> | undefined;
@@ -133,6 +113,8 @@ class Cover<Axes extends string> {
   #denial: Denial | undefined;
   readonly #least: number;
   readonly renewal: Renewal;
+  /** The hold has lapsed, and its amounts no longer fit. */
+  lapsed: Denial | undefined;
 
   constructor(
     readonly hold: Hold<Axes>,
@@ -141,7 +123,10 @@ class Cover<Axes extends string> {
     private step: number,
   ) {
     this.#least = leastOf(step);
-    this.renewal = new Renewal(hold, (error) => this.#fail(error));
+    const renewed = (denial: Denial | undefined) => {
+      this.lapsed = denial;
+    };
+    this.renewal = new Renewal(hold, renewed, (error) => this.#fail(error));
   }
 
   /** Begins to take more, unless that is under way or was denied. */
@@ -151,7 +136,9 @@ class Cover<Axes extends string> {
     const more = this.hold.extend(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
     const extended = more.then((denial) => {
       this.#denial = denial;
-      if (denial === undefined) this.tokens = tokens;
+      if (denial !== undefined) return;
+      this.tokens = tokens;
+      this.lapsed = undefined; // all of its amounts are held again
     });
     this.#extending = this.#keep(extended).then(() => {
       this.#extending = undefined;

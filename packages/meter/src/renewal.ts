@@ -1,3 +1,4 @@
+import type { Denial } from './errors.js';
 import type { Hold } from './hold.js';
 
 /** Renewals within a time to live: after a late one there is time for another. */
@@ -9,14 +10,19 @@ export class Renewal {
   /** Renewals since the reader received its last chunk; undefined while it waits for the next one. */
   #unread: number | undefined;
 
-  /** @param failed receives the errors of renewals */
+  /**
+   * @param renewed called after each renewal, with the denial if the hold has lapsed and its amounts no longer fit
+   * @param failed receives the errors of renewals
+   */
   constructor(
     readonly hold: Hold<string>,
+    readonly renewed: (denial: Denial | undefined) => void,
     readonly failed: (error: unknown) => void,
   ) {}
 
   start(): void {
     this.#timer ??= setInterval(this.#tick, this.hold.ttl / RENEWALS).unref();
+    if (this.hold.denial !== undefined) this.#renew(); // it may have lapsed before
   }
 
   stop(): void {
@@ -47,6 +53,6 @@ export class Renewal {
   };
 
   #renew(): void {
-    this.hold.renew().catch(this.failed);
+    this.hold.renewed().then(this.renewed, this.failed);
   }
 }

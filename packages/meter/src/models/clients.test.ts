@@ -4,13 +4,14 @@ import OpenAI from 'openai';
 import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
 import { tokensOf } from '../../../../examples/chat/src/tokens.js';
 import { like } from '../../../../tests/support/like.js';
+import { warned } from '../../../../tests/support/warned.js';
 import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
 import { MessageReader } from './anthropic.js';
 import { modelFigures, PartReader } from './language-model.js';
 import { ChatReader, chatFigures } from './openai-chat.js';
 import { ResponsesReader, responsesFigures } from './openai-responses.js';
 import { textOf } from './reader.js';
-import { framesOf } from './sse.js';
+import { type Frame, framesOf } from './sse.js';
 
 let provider: FakeProvider;
 const store = memoryStore();
@@ -260,16 +261,11 @@ test('calls of models in APIs that a budget cannot count are refused, and not se
 });
 
 test.each([
-  ['amounts throws after an abort', () => false, /aborted; its hold was not settled: no price/, 10],
-  [
-    'the store is out',
-    (operation: string) => operation === 'settle',
-    /aborted; its hold was not settled: out/,
-    10,
-  ],
+  ['amounts throws after an abort', () => false, /Error: no price/],
+  ['the store is out', (operation: string) => operation === 'settle', /StoreUnavailableError: out/],
 ])(
-  'a request that fails when %s rejects with both errors, by its own name',
-  async (_, fails, message, held) => {
+  'a request that fails when %s rejects with its own error, and the other is a warning',
+  async (_, fails, why) => {
     const { budget, options, used } = begin(failingAt(fails));
     const gone = new AbortController();
     const send: typeof fetch = (_input, init) =>
@@ -281,17 +277,66 @@ test.each([
       if (output === 0 && !fails('settle')) throw new Error('no price');
       return { output };
     };
-    const call = meteredFetch(budget, { ...options, amounts, fetch: send })('http://x/v1/chat/completions', {
-      method: 'POST',
-      body: JSON.stringify({ ...chat(5), max_tokens: 10 }),
-      signal: gone.signal,
+    const warnings = await warned(async () => {
+      const call = meteredFetch(budget, { ...options, amounts, fetch: send })(
+        'http://x/v1/chat/completions',
+        {
+          method: 'POST',
+          body: JSON.stringify({ ...chat(5), max_tokens: 10 }),
+          signal: gone.signal,
+        },
+      );
+      expect(await call.catch((error: unknown) => error)).toBe(gone.signal.reason);
     });
-    const error = await call.catch((error: unknown) => error);
-    expect(error).toMatchObject({ name: 'AbortError', message: expect.stringMatching(message) });
-    expect((error as Error).cause).toBe(gone.signal.reason);
-    expect(await used()).toBe(held);
+    expect(warnings).toEqual([expect.stringMatching(why)]);
+    expect(await used()).toBe(10);
   },
 );
+
+test('a refusal of the provider reaches the program also when the store is out', async () => {
+  const begun = begin(failingAt((operation) => operation === 'settle'));
+  const send: typeof fetch = async () =>
+    Response.json({ error: { message: 'no such model' } }, { status: 404 });
+  const warnings = await warned(async () => {
+    const answer = await post(send, begun, chat(7));
+    expect([answer.status, await answer.json()]).toEqual([404, { error: { message: 'no such model' } }]);
+  });
+  expect(warnings).toEqual([expect.stringMatching(/was not settled: StoreUnavailableError: out/)]);
+});
+
+test('an answer that breaks off says so also when the store is out', async () => {
+  const begun = begin(failingAt((operation) => operation === 'settle'));
+  const warnings = await warned(async () => {
+    const answer = await post(answering(['{"choices": ['], true), begun, chat(7));
+    expect([answer.status, await answer.text()]).toEqual([
+      502,
+      expect.stringMatching(/broke off: terminated/),
+    ]);
+  });
+  expect(warnings).toHaveLength(1);
+});
+
+test('a stream that the program aborts rejects with its reason also when the store is out', async () => {
+  const begun = begin(failingAt((operation) => operation === 'settle'));
+  const gone = new AbortController();
+  const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'one' } }] })}\n\n`;
+  const send = answering([piece, piece], false, { 'content-type': 'text/event-stream' });
+  const warnings = await warned(async () => {
+    const answer = await meteredFetch(begun.budget, { ...begun.options, fetch: send })(
+      'http://x/v1/responses',
+      {
+        method: 'POST',
+        body: JSON.stringify({ ...chat(7), stream: true }),
+        signal: gone.signal,
+      },
+    );
+    const reader = answer.body!.getReader();
+    await reader.read();
+    gone.abort(new Error('enough'));
+    await expect(reader.read()).rejects.toThrow('enough');
+  });
+  expect(warnings).toHaveLength(1);
+});
 
 test('figures of the provider that are null are counted by the tokenizer', async () => {
   const begun = begin();
@@ -380,6 +425,34 @@ test('an event is read with the line separators of Unicode in its text, and foun
   expect(frames[0]!.data.a).toMatch(/^one\u2028two\u2029three x+$/);
 });
 
+test('an event ends with an empty line, whether lines end with CR, LF or both', async () => {
+  for (const end of ['\r', '\n', '\r\n'] as const) {
+    const text = [1, 2, 3].map((i) => `event: e${end}data: {"i":${end}data: ${i}}${end}${end}`).join('');
+    for (const size of [1, 2, 3, 5, text.length]) {
+      async function* body() {
+        for (let at = 0; at < text.length; at += size)
+          yield new TextEncoder().encode(text.slice(at, at + size));
+      }
+      const frames: Frame[] = [];
+      for await (const frame of framesOf(body())) frames.push(frame);
+      expect(frames.flatMap(({ data }) => (data === undefined ? [] : [data]))).toEqual([
+        { i: 1 },
+        { i: 2 },
+        { i: 3 },
+      ]);
+      expect(frames.map((frame) => frame.text).join('')).toBe(text);
+    }
+  }
+});
+
+test('an event whose lines end with CR is there before the next one arrives', async () => {
+  async function* body() {
+    yield new TextEncoder().encode('data: 1\r\r');
+    await new Promise(() => {});
+  }
+  expect(await framesOf(body()).next()).toMatchObject({ value: { data: 1 } });
+});
+
 test('the totals of message_delta replace those of message_start, unless they are null', () => {
   const reader = new MessageReader();
   const usage = { input_tokens: 10, cache_read_input_tokens: 100, output_tokens: 1 };
@@ -410,6 +483,9 @@ test('the text of a prompt has the JSON of tools and plain documents, and no fil
   expect(textOf({ type: 'mcp_call', output: value })).toBe(JSON.stringify(value));
   expect(textOf({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'long' } })).toBe(
     'long',
+  );
+  expect(textOf({ type: 'image_generation_call', id: 'x', status: 'completed', result: 'iVBORw0KGgo' })).toBe(
+    '',
   );
   expect(textOf({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } })).toBe(
     '',

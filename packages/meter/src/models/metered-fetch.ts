@@ -118,7 +118,7 @@ export function meteredFetch<Who, Axes extends string>(
     });
     try {
       if (failure !== undefined) {
-        await spend.answered({}, () => undefined);
+        await spend.brokeOff();
         const message = `meteredFetch: the answer of ${pathname} broke off: ${failure.message}`;
         return refusal(Object.assign(new Error(message, { cause: failure }), { status: 502 }));
       }

@@ -69,7 +69,7 @@ export function textOf(value: unknown): string {
 
 function textOfField(name: string, value: unknown, { type }: Record<string, unknown>): string {
   if (name === 'data' && type === 'text') return textOf(value); // a document of Anthropic
-  if (NO_TEXT.test(name)) return '';
+  if (NO_TEXT.test(name) || (name === 'result' && type === 'image_generation_call')) return '';
   const isList = type === 'content'; // the value of a tool's result with texts and files
   const isJson = JSON_FIELDS.test(name) || (name === 'output' && isRecord(value) && value.type === undefined);
   return isList || typeof value === 'string' || !isJson ? textOf(value) : (JSON.stringify(value) ?? '');

@@ -2,8 +2,9 @@ import { checkInteger } from '@sluice/core/internal';
 import type { Amounts } from '../amounts.js';
 import { isBudgetExceededError } from '../errors.js';
 import type { Hold } from '../hold.js';
-import { leastOf, type MeterStreamOptions, settleFirst, streamWithin } from '../meter-stream.js';
+import { leastOf, type MeterStreamOptions, streamWithin } from '../meter-stream.js';
 import { Renewal } from '../renewal.js';
+import { settleFailed, settleFirst } from '../settling.js';
 import type { checkModelOptions } from './model-options.js';
 import { type Figures, type Reader, stopOf, type Usage, type Wire } from './reader.js';
 
@@ -79,12 +80,14 @@ export class Spend<Axes extends string> {
 
   /**
    * Sends the request. If that fails, nothing is counted. If the program aborts it after it was sent, the prompt is counted: the provider has it.
-   * @throws the error of the request; if settling fails, too, one of the same name that has it as its cause
+   * A hold that has lapsed meanwhile ends the stream that follows. A whole answer is paid already: it passes, and all of it is settled.
+   * @throws the error of the request
    */
   async send<T>(request: (signal: AbortSignal) => PromiseLike<T>): Promise<T> {
     const { signal } = this.#abort;
     const wasAborted = signal.aborted;
-    const renewal = new Renewal(this.hold, () => {}); // a failure of the store rejects the call that settles the hold
+    const ignore = () => {}; // the stream renews at once if it was denied; a failure of the store rejects the call that settles the hold
+    const renewal = new Renewal(this.hold, ignore, ignore);
     renewal.start();
     try {
       return await request(signal);
@@ -92,10 +95,10 @@ export class Spend<Axes extends string> {
       this.#over.abort();
       const { amounts } = this.parts;
       const wasSent = signal.aborted && !wasAborted;
-      const settled = wasSent ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel();
-      await settled.catch((failure: unknown) => {
-        throw failedTwice(error, failure);
-      });
+      await settleFailed(
+        this.hold,
+        wasSent ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel(),
+      );
       throw error;
     } finally {
       renewal.stop();
@@ -105,7 +108,13 @@ export class Spend<Axes extends string> {
   /** Settles a call that the provider has refused. */
   async refused(): Promise<void> {
     this.#over.abort();
-    await this.hold.cancel();
+    await settleFailed(this.hold, this.hold.cancel());
+  }
+
+  /** Settles a call whose answer broke off: what was held is counted. */
+  async brokeOff(): Promise<void> {
+    this.#over.abort();
+    await settleFailed(this.hold, this.hold.settle({} as Amounts<Axes>));
   }
 
   /**
@@ -171,13 +180,16 @@ export class Spend<Axes extends string> {
       {
         start: (controller) => {
           const fail = (error: unknown) => controller.error(error);
-          this.#onAbort((reason) => void end(reason).then(() => fail(reason), fail));
+          this.#onAbort((reason) => void settleFailed(this.hold, end(reason)).then(() => fail(reason)));
         },
         pull: async (controller) => {
           try {
             for (;;) {
               const { value, done } = await steps.next();
-              if (done) break;
+              if (done) {
+                this.parts.call.signal?.throwIfAborted();
+                break;
+              }
               const isLast = value instanceof Ending;
               const written = (isLast ? value.events : [value]).map(write).filter((out) => out !== undefined);
               for (const out of written) controller.enqueue(out);
@@ -204,12 +216,4 @@ export class Spend<Axes extends string> {
     else
       signal?.addEventListener('abort', () => act(signal.reason), { once: true, signal: this.#over.signal });
   }
-}
-
-/** The name of the request's error tells a client whether it was aborted, so it is kept. */
-function failedTwice(error: unknown, failure: unknown): Error {
-  const { name = 'Error', message = String(error) } = (error ?? {}) as Partial<Error>;
-  const reason = failure instanceof Error ? failure.message : String(failure);
-  const both = new Error(`${message}; its hold was not settled: ${reason}`, { cause: error });
-  return Object.assign(both, { name });
 }

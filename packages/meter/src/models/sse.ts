@@ -11,10 +11,14 @@ export interface Frame {
 /** Characters of the end of an event that may have arrived before its last one. */
 const MOST_END = 3;
 
+/** A line ends with CR, LF or both. */
+const LINE_END = /\r\n|\r|\n/;
+
 /** The events of a body. */
 export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
-  const end = /\r?\n\r?\n/g;
+  // A CR that arrived last ends an event if the line before ended so, too. Otherwise its LF follows.
+  const end = /\r(?!\n)(?:\r\n?|\n)|\r?\n(?:\r?\n|\r(?=[\s\S]))/g;
   let rest = '';
   for await (const bytes of body) {
     end.lastIndex = Math.max(0, rest.length - MOST_END); // the text before it was searched
@@ -32,7 +36,7 @@ export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
 
 function frameOf(text: string): Frame {
   // Not by `^` and `$`: they also match at U+2028, which JSON has within texts.
-  const lines = text.split(/\r?\n/).filter((line) => line.startsWith('data:'));
+  const lines = text.split(LINE_END).filter((line) => line.startsWith('data:'));
   const data = lines.map((line) => line.slice('data:'.length).replace(/^ /, '')).join('\n');
   return { text, data: parseJson(data) };
 }
