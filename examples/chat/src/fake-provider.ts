@@ -43,6 +43,8 @@ export class FakeProvider {
   readonly calls: ProviderCall[] = [];
   /** Whether it says what was used. */
   hasUsage = true;
+  /** Called with each call before it is answered. */
+  onCall: (call: ProviderCall) => Promise<void> = async () => {};
   /** Answers with this status in place of a stream. */
   status = 200;
   /** Words after which it sends no more, and keeps the connection open. */
@@ -78,6 +80,7 @@ export class FakeProvider {
     const body: Body = text === '' ? {} : JSON.parse(text);
     const call: ProviderCall = { path, body, sent: 0, isAborted: false };
     this.calls.push(call);
+    await this.onCall(call);
     response.once('close', () => {
       call.isAborted = !response.writableFinished;
     });

@@ -14,7 +14,7 @@ export { type Meter, meter } from './meter.js';
 export type { HoldOptions, Lapse, MeterOptions, Scope } from './meter-options.js';
 export { type MeterStreamOptions, meterStream } from './meter-stream.js';
 export { type MeteredFetchOptions, meterClient, meteredFetch } from './models/metered-fetch.js';
-export type { ModelOptions } from './models/model-options.js';
+export type { LimitedService, ModelOptions } from './models/model-options.js';
 export type { BudgetStop, Usage } from './models/reader.js';
 export { type ModelMiddleware, sluiceMeter } from './models/sluice-meter.js';
 export { stoppedBy } from './models/stopped-by.js';

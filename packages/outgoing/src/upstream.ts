@@ -1,10 +1,11 @@
-import { memoryStore } from '@sluice/core';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Cost, memoryStore } from '@sluice/core';
 import { checkOptions, describe, warnOnce } from '@sluice/core/internal';
 import { Beliefs } from './budget/beliefs.js';
 import { Budget } from './budget/budget.js';
 import { RetryBudget } from './budget/retry-budget.js';
 import { accountOf } from './calls/account.js';
-import { type Answered, Caller } from './calls/caller.js';
+import { type Answered, Caller, type KnownCost } from './calls/caller.js';
 import { Circuit } from './calls/circuit.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
 import { routeOf, scopeOfKey } from './calls/scopes.js';
@@ -66,6 +67,7 @@ export class Upstream {
   readonly #budget: Budget | undefined;
   readonly #retries: RetryBudget | undefined;
   readonly #ownStore: { close(): Promise<void> } | undefined;
+  readonly #known = new AsyncLocalStorage<KnownCost>();
 
   /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: UpstreamOptions) {
@@ -101,8 +103,16 @@ export class Upstream {
       (({ url }: OutgoingRequest) => [
         ...new Set([...(provider.dimensions?.(url.pathname) ?? ['requests']), ...own]),
       ]);
+    const settleFailed = (error: unknown) =>
+      warnOnce(
+        'SLUICE_REFUND_LOST',
+        name,
+        `The actual cost of a call to upstream '${name}' is not known, so its estimate counts: ${String(error)}`,
+      );
     this.#caller = new Caller({
       parts,
+      knownCost: () => this.#known.getStore(),
+      settleFailed,
       timeout,
       reads: options.reads ?? readersOf(provider),
       retry: retry && { ...retry, budget: this.#retries! },
@@ -121,12 +131,7 @@ export class Upstream {
       fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
       readsSuccess: provider.readsSuccess === true,
       settle: options.settle,
-      settleFailed: (error) =>
-        warnOnce(
-          'SLUICE_REFUND_LOST',
-          name,
-          `The actual cost of a call to upstream '${name}' is not known, so its estimate counts: ${String(error)}`,
-        ),
+      settleFailed,
     });
   }
 
@@ -164,6 +169,15 @@ export class Upstream {
     const { response } = answered;
     if ('error' in response) throw response.error;
     return response.response;
+  }
+
+  /**
+   * Runs `work`. Each call that it makes takes this cost of `limits`, in place of the options `cost` and `settle`: for code that knows what a
+   * call costs, such as `meterClient` of @sluice/meter.
+   * @param actual the cost in truth, when the call is over; undefined: the estimate stays
+   */
+  withCost<T>(cost: Cost, actual: Promise<Cost | undefined>, work: () => T): T {
+    return this.#known.run({ cost, actual }, work);
   }
 
   /**

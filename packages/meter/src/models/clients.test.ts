@@ -383,6 +383,10 @@ test('a wrong function of the program rejects with its error, and is not called 
       ...given,
     }).chat.completions.create(chat(7));
   await expect(call({ count: () => Number.NaN })).rejects.toThrow(/the result of count must be a whole/);
+  expect(() => call({ upstream: 'openai' })).toThrow(
+    /upstream must be made by upstream\(…\) of @sluice\/outgoing, not "openai"/,
+  );
+  expect(() => call({ cost: () => 1 })).toThrow(/pass upstream, too/);
   await expect(call({ amounts: () => ({ euro: 1 }) })).rejects.toThrow(/has no option 'euro'|no option/);
   expect(provider.calls).toEqual([]);
 });

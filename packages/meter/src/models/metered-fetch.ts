@@ -1,20 +1,28 @@
+import { isSluiceError } from '@sluice/core';
 import { checkFunction } from '@sluice/core/internal';
 import { isBudgetExceededError } from '../errors.js';
 import type { Meter } from '../meter.js';
 import { MessageReader, messageFigures } from './anthropic.js';
-import { checkModelOptions, type ModelOptions } from './model-options.js';
+import { checkModelOptions, type Fetch, type ModelOptions } from './model-options.js';
 import { ChatReader, chatFigures } from './openai-chat.js';
 import { ResponsesReader, responsesFigures } from './openai-responses.js';
 import { type Figures, promptOf, type Reader, stopOf, textOf, type Wire } from './reader.js';
 import { beginSpend, type Spend } from './spend.js';
 import { type Frame, frameReader, framesOf, parseJson } from './sse.js';
 
-type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-
 /** The options of `meteredFetch`. */
 export interface MeteredFetchOptions<Who, Axes extends string> extends ModelOptions<Who, Axes> {
-  /** Sends the requests. Default: the global `fetch`. */
+  /** Sends the requests. Default: the `fetch` of `upstream`, or else the global one. */
   readonly fetch?: Fetch | undefined;
+}
+
+/** What came back. */
+interface Exchange {
+  readonly response: Response;
+  /** The text of a whole answer. */
+  readonly answer?: string;
+  /** Why a whole answer broke off. */
+  readonly failure?: Error;
 }
 
 /** One API of a provider. */
@@ -55,7 +63,9 @@ export function meterClient<
   checkModelOptions('meterClient', budget, options);
   // Both clients keep the function that they send with as a private field of this name.
   const { fetch } = client as unknown as { fetch?: Fetch };
-  return client.withOptions({ fetch: meteredFetch(budget, { ...options, fetch }) });
+  return client.withOptions({
+    fetch: meteredFetch(budget, { ...options, fetch: options.upstream?.fetch ?? fetch }),
+  });
 }
 
 /**
@@ -68,7 +78,7 @@ export function meteredFetch<Who, Axes extends string>(
   options: MeteredFetchOptions<Who, Axes>,
 ): Fetch {
   const setting = checkModelOptions('meteredFetch', budget, options, ['fetch']);
-  const { fetch: send = globalThis.fetch } = options;
+  const { upstream, fetch: send = upstream?.fetch ?? globalThis.fetch } = options;
   checkFunction('meteredFetch: fetch', send);
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined;
@@ -101,7 +111,7 @@ export function meteredFetch<Who, Axes extends string>(
     } catch (error) {
       return refusal(error as Error);
     }
-    const { response, answer, failure } = await spend.send(async (signal) => {
+    const exchange = async (signal: AbortSignal): Promise<Exchange> => {
       const sent = body.stream === true && protocol.withUsage ? protocol.withUsage(body) : undefined;
       const changed = sent && {
         body: JSON.stringify(sent),
@@ -115,7 +125,15 @@ export function meteredFetch<Who, Axes extends string>(
         if (signal.aborted) throw failure;
         return { response, failure: failure as Error };
       }
-    });
+    };
+    let exchanged: Exchange;
+    try {
+      exchanged = await spend.send(exchange);
+    } catch (error) {
+      if (isSluiceError(error)) return refusal(error); // the limits of `upstream`: sending it again would not help
+      throw error;
+    }
+    const { response, answer, failure } = exchanged;
     try {
       if (failure !== undefined) {
         await spend.brokeOff();

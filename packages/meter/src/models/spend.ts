@@ -1,3 +1,4 @@
+import type { Cost } from '@sluice/core';
 import { checkInteger } from '@sluice/core/internal';
 import type { Amounts } from '../amounts.js';
 import { isBudgetExceededError } from '../errors.js';
@@ -5,7 +6,7 @@ import type { Hold } from '../hold.js';
 import { leastOf, type MeterStreamOptions, streamWithin } from '../meter-stream.js';
 import { Renewal } from '../renewal.js';
 import { settleFailed, settleFirst } from '../settling.js';
-import type { checkModelOptions } from './model-options.js';
+import type { checkModelOptions, LimitedService } from './model-options.js';
 import { type Figures, type Reader, stopOf, type Usage, type Wire } from './reader.js';
 
 /** A call of a model, before it is sent. */
@@ -37,11 +38,15 @@ export async function beginSpend<Who, Axes extends string>(
   const countText = (text: string) =>
     text === '' ? 0 : checkInteger(`${where}: the result of count`, count(text), 0);
   const input = countText(prompt);
-  const amounts = ({ input: given = input, output = 0, cacheRead = 0, cacheWrite = 0 }: Figures) =>
-    setting.amounts({ model: call.model, input: given, output, cacheRead, cacheWrite });
+  const usageOf = ({ input: given = input, output = 0, cacheRead = 0, cacheWrite = 0 }: Figures): Usage => {
+    return { model: call.model, input: given, output, cacheRead, cacheWrite };
+  };
+  const amounts = (figures: Figures) => setting.amounts(usageOf(figures));
+  const { upstream, cost } = setting;
+  const taken = upstream && cost && { service: upstream, of: (figures: Figures) => cost(usageOf(figures)) };
   const begin = async (first: number) =>
     new Spend(await budget.hold(who, amounts({ output: first })), {
-      ...{ call, first, step, input, amounts },
+      ...{ call, first, step, input, amounts, taken },
       count: countText,
     });
   if (!isStream) return begin(most ?? step);
@@ -63,6 +68,8 @@ interface Parts<Axes extends string> {
   readonly input: number;
   readonly count: (text: string) => number;
   readonly amounts: (figures: Figures) => Amounts<Axes>;
+  /** What the call takes of the limits of its service. */
+  readonly taken: { readonly service: LimitedService; readonly of: (figures: Figures) => Cost } | undefined;
 }
 
 /** The hold of one call of a model, from before it is sent until it is settled. */
@@ -70,11 +77,17 @@ export class Spend<Axes extends string> {
   readonly #abort = new AbortController();
   /** Ends the listeners of the program's signal, which may live longer. */
   readonly #over = new AbortController();
+  /** What it has used; undefined: as much as was estimated. */
+  readonly #used: Promise<Figures | undefined>;
+  #setUsed!: (figures: Figures | undefined) => void;
 
   constructor(
     readonly hold: Hold<Axes>,
     readonly parts: Parts<Axes>,
   ) {
+    this.#used = new Promise((resolve) => {
+      this.#setUsed = resolve;
+    });
     this.#onAbort((reason) => this.#abort.abort(reason));
   }
 
@@ -90,9 +103,9 @@ export class Spend<Axes extends string> {
     const renewal = new Renewal(this.hold, ignore, ignore);
     renewal.start();
     try {
-      return await request(signal);
+      return await this.#withCost(() => request(signal));
     } catch (error) {
-      this.#over.abort();
+      this.#end(undefined);
       const { amounts } = this.parts;
       const wasSent = signal.aborted && !wasAborted;
       await settleFailed(
@@ -105,15 +118,29 @@ export class Spend<Axes extends string> {
     }
   }
 
+  /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
+  #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
+    const { taken, call, step } = this.parts;
+    if (taken === undefined) return work();
+    const actual = this.#used.then((figures) => figures && taken.of(figures));
+    return taken.service.withCost(taken.of({ output: call.most ?? step }), actual, work);
+  }
+
+  /** The call is over. @param used undefined: not known */
+  #end(used: Figures | undefined): void {
+    this.#over.abort();
+    this.#setUsed(used);
+  }
+
   /** Settles a call that the provider has refused. */
   async refused(): Promise<void> {
-    this.#over.abort();
+    this.#end(undefined);
     await settleFailed(this.hold, this.hold.cancel());
   }
 
   /** Settles a call whose answer broke off: what was held is counted. */
   async brokeOff(): Promise<void> {
-    this.#over.abort();
+    this.#end(undefined);
     await settleFailed(this.hold, this.hold.settle({} as Amounts<Axes>));
   }
 
@@ -124,13 +151,22 @@ export class Spend<Axes extends string> {
   async answered(figures: Figures, answer: () => string | undefined): Promise<void> {
     this.#over.abort();
     const { amounts, count } = this.parts;
-    await settleFirst(this.hold, [
-      () => (figures.output === undefined ? undefined : amounts(figures)),
-      () => {
-        const text = answer();
-        return text === undefined ? undefined : amounts({ ...figures, output: count(text) });
-      },
-    ]);
+    let used: Figures | undefined;
+    const amountsOf = (known: Figures) => {
+      used = known;
+      return amounts(known);
+    };
+    try {
+      await settleFirst(this.hold, [
+        () => (figures.output === undefined ? undefined : amountsOf(figures)),
+        () => {
+          const text = answer();
+          return text === undefined ? undefined : amountsOf({ ...figures, output: count(text) });
+        },
+      ]);
+    } finally {
+      this.#end(used);
+    }
   }
 
   /** The stream, for as long as the budget lasts. @param write makes what the program reads of an event */
@@ -160,16 +196,21 @@ export class Spend<Axes extends string> {
     };
     const isComplete = () => reader.isComplete ?? false;
     const metered = streamWithin<Event | Ending, Axes>(this.hold, events, options, isComplete);
-    return this.#readable(metered, (event) => (reader.hides?.(event) ? undefined : write(event)));
+    const over = () => this.#end({ ...reader.figures, output: reader.figures.output ?? output });
+    return this.#readable(metered, (event) => (reader.hides?.(event) ? undefined : write(event)), over);
   }
 
-  /** @param write returns undefined for an event that the program did not request */
+  /**
+   * @param write returns undefined for an event that the program did not request
+   * @param over called at the end
+   */
   #readable<Event, Out>(
     steps: AsyncGenerator<Event | Ending, void>,
     write: (event: Wire) => Out | undefined,
+    over: () => void,
   ): ReadableStream<Out> {
     const end = async (reason: unknown) => {
-      this.#over.abort();
+      over();
       this.#abort.abort(reason);
       await steps.return().catch((error: unknown) => {
         const isAborted = error === this.#abort.signal.reason; // the provider's connection: this has closed it
@@ -198,10 +239,10 @@ export class Spend<Axes extends string> {
               else if (written.length > 0) return;
             }
           } catch (error) {
-            this.#over.abort();
+            over();
             throw error;
           }
-          this.#over.abort();
+          over();
           controller.close();
         },
         cancel: end,

@@ -25,7 +25,7 @@ export interface Answered<Response> {
   readonly response: Response;
   /** Call it when the response is over. Undefined: nothing is held until then. */
   readonly done: (() => Promise<void>) | undefined;
-  /** Reports the actual cost, and ends the call. Undefined without limits. */
+  /** Reports the actual cost, and ends the call. Undefined without limits, and if the caller of the call reports it. */
   readonly settle: ((cost: Cost) => Promise<void>) | undefined;
 }
 
@@ -44,8 +44,19 @@ export interface CallFunctions {
   priority(request: OutgoingRequest): number;
 }
 
+/** The cost of calls, from code that knows it better than the options. */
+export interface KnownCost {
+  readonly cost: Cost;
+  /** Resolves when the call is over. Undefined: the estimate stays. */
+  readonly actual: Promise<Cost | undefined>;
+}
+
 /** What a `Caller` needs. */
 export interface CallerOptions extends CallFunctions {
+  /** The cost of the call that is made now. */
+  knownCost(): KnownCost | undefined;
+  /** The actual cost of a call could not be counted: its estimate stays. */
+  settleFailed(error: unknown): void;
   readonly parts: AdmissionParts;
   readonly reads: readonly RateLimitReader[];
   /** ms */
@@ -90,10 +101,11 @@ export class Caller {
     const { pauses } = options.parts;
     const scopes = options.scopes(request);
     const keys = pauseKeys(scopes);
+    const known = options.knownCost();
     const waiting: WaitingCall = {
       account: scopes.account,
       keys,
-      cost: options.cost(request),
+      cost: known?.cost ?? options.cost(request),
       priority: options.priority(request),
       deadline: pauses.now + options.timeout,
       signal,
@@ -121,7 +133,7 @@ export class Caller {
           await this.#end(ticket);
           throw error;
         }
-        if (ms === undefined) return this.#answered(response, ticket);
+        if (ms === undefined) return this.#answered(response, ticket, known);
         await this.#end(ticket);
         await exchange.discard(response);
       }
@@ -191,9 +203,10 @@ export class Caller {
     if (taken !== undefined) await unlessOut(this.options.parts.budget!.release(taken));
   }
 
-  #answered<Response>(response: Response, ticket: Ticket): Answered<Response> {
+  #answered<Response>(response: Response, ticket: Ticket, known: KnownCost | undefined): Answered<Response> {
     const { taken } = ticket;
-    const { budget } = this.options.parts;
+    const { settleFailed, parts } = this.options;
+    const { budget } = parts;
     if (taken === undefined) return { response, done: undefined, settle: undefined };
     const settle = async (cost: Cost) => {
       try {
@@ -202,6 +215,9 @@ export class Caller {
         if (!isStoreUnavailableError(error)) throw error; // the estimate stays spent
       }
     };
-    return { response, done: budget!.holds ? () => this.#end(ticket) : undefined, settle };
+    const done = budget!.holds ? () => this.#end(ticket) : undefined;
+    if (known === undefined) return { response, done, settle };
+    void known.actual.then((cost) => (cost === undefined ? undefined : settle(cost))).catch(settleFailed);
+    return { response, done, settle: undefined };
   }
 }

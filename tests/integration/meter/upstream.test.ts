@@ -1,0 +1,5 @@
+import { memory, redisByAddress } from '../../contracts/store/openers.js';
+import { upstreamSuite } from './upstream.suite.js';
+
+upstreamSuite(memory);
+upstreamSuite(redisByAddress);
