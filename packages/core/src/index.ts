@@ -101,6 +101,7 @@ export type {
   CallResult,
   DecisionMessage,
   EscalatedMessage,
+  HoldMessage,
   LeaseMessage,
   LimitedPart,
   PauseMessage,

@@ -156,7 +156,7 @@ export { StoreHealth } from './health/store-health.js';
 export { getOrCreate } from './maps.js';
 export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js';
 
-// `@sluice/meter` holds amounts of several limits, and shows the rest.
+// `@sluice/meter` holds amounts of several limits, shows the rest, and publishes its holds.
 
 export {
   BEGAN,
@@ -170,3 +170,4 @@ export {
   SETTLED,
   sumOf,
 } from './algorithms/hold/hold.js';
+export { HOLD } from './telemetry/channels.js';

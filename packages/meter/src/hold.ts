@@ -2,6 +2,7 @@ import { type Answer, isStoreUnavailableError } from '@sluice/core';
 import { OWNER } from '@sluice/core/internal';
 import { type Amounts, checkAmounts, type WholeAmounts } from './amounts.js';
 import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } from './errors.js';
+import { HoldMessages } from './hold-message.js';
 import { type BudgetState, denialOf, stateOf } from './left.js';
 import type { HeldAxis, MeterKeys } from './parts.js';
 
@@ -28,6 +29,7 @@ const isUndefined = (value: unknown): boolean => value === undefined;
 export class Hold<Axes extends string = string> {
   readonly #context: HoldContext;
   readonly #setting: HoldSetting;
+  readonly #messages: HoldMessages;
   #amounts: WholeAmounts;
   #state: BudgetState | undefined;
   #denial: Denial | undefined;
@@ -39,6 +41,7 @@ export class Hold<Axes extends string = string> {
   constructor(context: HoldContext, setting: HoldSetting, amounts: WholeAmounts) {
     this.#context = context;
     this.#setting = setting;
+    this.#messages = new HoldMessages(context.name, setting.id, setting.axes);
     this.#amounts = amounts;
   }
 
@@ -121,17 +124,28 @@ export class Hold<Axes extends string = string> {
    */
   settle(used: Amounts<Axes>): Promise<BudgetState> {
     const given = checkAmounts('settle', used, this.#context.axisNames);
-    return this.#end(() => ({ ...this.#amounts, ...given }));
+    return this.#end(
+      () => ({ ...this.#amounts, ...given }),
+      (used) => this.#messages.settled(used),
+    );
   }
 
   /** Gives everything back. Does nothing after `settle`, so a `finally` block may call it. @throws as `settle` does */
   async cancel(): Promise<void> {
-    await this.#end(() => ({}));
+    await this.#end(
+      () => ({}),
+      () => this.#messages.canceled(),
+    );
   }
 
-  #end(used: () => WholeAmounts): Promise<BudgetState> {
+  #end(used: () => WholeAmounts, publish: (used: WholeAmounts) => void): Promise<BudgetState> {
     if (this.#settled !== undefined) return this.#settled;
-    const settled = this.#then(() => this.#settle(used()));
+    const settled = this.#then(async () => {
+      const amounts = used();
+      const state = await this.#settle(amounts);
+      publish(amounts);
+      return state;
+    });
     this.#settled = settled;
     settled.catch(() => {
       this.#settled = undefined;
@@ -153,10 +167,14 @@ export class Hold<Axes extends string = string> {
 
   /** @returns why the amounts do not fit */
   async #hold(amounts: WholeAmounts, kind: number): Promise<Denial | undefined> {
-    const { axes, reportSoft } = this.#setting;
+    const { axes, ttl, reportSoft } = this.#setting;
     const answer = await this.#send('hold', amounts, kind);
     this.#denial = answer.allowed ? undefined : denialOf(axes, answer, 1);
-    if (this.#denial !== undefined) return this.#denial;
+    if (this.#denial !== undefined) {
+      this.#messages.denied(amounts, this.#denial.axis, this.#denial.scope);
+      return this.#denial;
+    }
+    this.#messages.held(amounts, ttl);
     const isRenewal = this.#state !== undefined && amounts === this.#amounts;
     this.#amounts = amounts;
     const state = stateOf(axes, answer, 1);
@@ -185,7 +203,10 @@ export class Hold<Axes extends string = string> {
     const [record] = answer.parts;
     if (answer.allowed || record!.wait === 0) return answer;
     const found = record!.trace!.before;
-    if (found === undefined || found[OWNER] === owner) throw new HoldLapsedError(name, id);
+    if (found === undefined || found[OWNER] === owner) {
+      this.#messages.lapsed();
+      throw new HoldLapsedError(name, id);
+    }
     throw new HoldInUseError(name, id);
   }
 }

@@ -9,6 +9,8 @@ export const STATE = 'sluice.state';
 export const UPSTREAM = 'sluice.upstream';
 export const SCOPE = 'sluice.scope';
 export const KIND = 'sluice.kind';
+export const METER = 'sluice.meter';
+export const AXIS = 'sluice.axis';
 /** A code or a class name. Its message may contain a key. */
 export const ERROR_TYPE = 'error.type';
 
@@ -43,9 +45,13 @@ export class BoundedNames {
 /** The most error types with their own time series. */
 const ERROR_TYPES = 30;
 
+/** The most axes of budgets with their own time series. */
+const AXES = 100;
+
 /** The names that are attributes of metrics, each bounded. */
 export class AttributeNames {
   readonly limiters: BoundedNames;
+  readonly axes = new BoundedNames(AXES);
   readonly errors = new BoundedNames(ERROR_TYPES, UNNAMED);
 
   constructor(maxLimiters: number) {

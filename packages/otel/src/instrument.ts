@@ -11,6 +11,7 @@ import {
 import { subscribe, type TelemetryChannel, type TelemetryMessages } from '@sluice/core';
 import { checkBoolean, checkInteger, checkOptions, describe, sharedByCopies } from '@sluice/core/internal';
 import { AttributeNames } from './attributes.js';
+import { Budgets } from './budgets.js';
 import { Decisions } from './decisions.js';
 import { Escalations } from './escalations.js';
 import { Leases } from './leases.js';
@@ -108,10 +109,13 @@ class Instrumentation {
     const escalations = new Escalations(meter, names);
     const pauses = new Pauses(meter, names);
     const refunds = new Refunds(meter, names);
+    const budgets = new Budgets(meter, names);
     const stores = new Stores(meter, names);
     this.#observe(
       meter,
-      [decisions, waits, leases, escalations, pauses, refunds, stores].flatMap(({ series }) => series),
+      [decisions, waits, leases, escalations, pauses, refunds, budgets, stores].flatMap(
+        ({ series }) => series,
+      ),
     );
     this.#subscribe('sluice:decision', (message) => decisions.count(message));
     this.#subscribe('sluice:wait', (message) => waits.count(message));
@@ -119,6 +123,7 @@ class Instrumentation {
     this.#subscribe('sluice:escalated', (message) => escalations.count(message));
     this.#subscribe('sluice:pause', (message) => pauses.count(message));
     this.#subscribe('sluice:refund', (message) => refunds.count(message));
+    this.#subscribe('sluice:hold', (message) => budgets.count(message));
     this.#subscribe('sluice:store-call', (message) => stores.called(message));
     this.#subscribe('sluice:degraded', (event) => stores.degraded(event));
     this.#subscribe('sluice:recovered', (event) => stores.recovered(event));

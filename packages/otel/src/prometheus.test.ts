@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { concurrency, leakyBucket, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
-import { PAUSE } from '@sluice/core/internal';
+import { HOLD, PAUSE } from '@sluice/core/internal';
 import { rateLimit } from '@sluice/express';
 import express from 'express';
 import supertest from 'supertest';
@@ -73,6 +73,17 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
       header: 'retry-after',
       until: 0,
     });
+
+    const hold = {
+      meter: 'ai',
+      id: 'secret-id',
+      key: undefined,
+      axis: undefined,
+      lapsesAt: Number.POSITIVE_INFINITY,
+    };
+    HOLD.publish({ ...hold, state: 'held', amounts: { usd: 5 } });
+    HOLD.publish({ ...hold, state: 'settled', amounts: { usd: 5 } });
+    HOLD.publish({ ...hold, state: 'denied', amounts: { usd: 5 }, axis: 'usd', key: 'secret-key' });
 
     const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const lines = scraped.split('\n').filter((text) => text.startsWith('sluice_'));

@@ -30,7 +30,7 @@ const TYPES = `
   SharedLimiterOptions SharedRate SharedRateConfig
   MemoryStore MemoryStoreOptions RedisStore RedisStoreOptions RedisAddress RedisClient RedisClientOptions RedisClientSettings
   RedisClusterOptions RedisSentinelOptions RedisServerOptions NodeRedisClient
-  CallResult DecisionMessage EscalatedMessage LeaseMessage LimitedPart PauseMessage RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
+  CallResult DecisionMessage EscalatedMessage HoldMessage LeaseMessage LimitedPart PauseMessage RefundMessage RulesMessage StoreCallMessage TelemetryChannel TelemetryMessages
   ThresholdMessage
   KeyCount NotifyOptions StoreUsage Threshold TopKeys UsageKeys UsageOptions
   WarningCode WarningMessage

@@ -29,6 +29,7 @@ export const RECOVERED = typed('sluice:recovered');
 export const STORE_ERROR = typed('sluice:store-error');
 export const RULES = typed('sluice:rules');
 export const PAUSE = typed('sluice:pause');
+export const HOLD = typed('sluice:hold');
 typed('sluice:warning');
 
 // Not the type of Node, which our declarations would name: newer versions of `@types/node` changed its type parameters.

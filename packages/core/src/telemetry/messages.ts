@@ -156,6 +156,28 @@ export interface PauseMessage {
   readonly until: number;
 }
 
+/** What becomes of a hold of a budget: of @sluice/meter. One object for each hold, which is published again with each change. */
+export interface HoldMessage {
+  /** The name of the budget. */
+  readonly meter: string;
+  readonly id: string;
+  /**
+   * - `held`: it has begun, holds more, or was renewed;
+   * - `denied`: it does not begin, or does not hold more: it holds what it held before;
+   * - `settled`: `amounts` were used in its place;
+   * - `canceled`: everything came back;
+   * - `lapsed`: it was not renewed in time, as this process has found out.
+   */
+  readonly state: 'held' | 'denied' | 'settled' | 'canceled' | 'lapsed';
+  /** By axis. What runs at once is held, and never settled. */
+  readonly amounts: Readonly<Record<string, number>>;
+  /** Of `denied`: which axis has denied, and its key as it is stored. */
+  readonly axis: string | undefined;
+  readonly key: string | undefined;
+  /** When it lapses, unless it is renewed: ms, as of `performance.now()`. */
+  readonly lapsesAt: number;
+}
+
 /** The messages of each channel. */
 export interface TelemetryMessages {
   /** A `consume` or an `acquire` has ended. */
@@ -183,6 +205,8 @@ export interface TelemetryMessages {
   readonly 'sluice:rules': RulesMessage;
   /** Calls to another service are paused, or no longer. */
   readonly 'sluice:pause': PauseMessage;
+  /** Amounts of a budget were held, settled or denied. */
+  readonly 'sluice:hold': HoldMessage;
   /** A warning, which the process also emits. */
   readonly 'sluice:warning': WarningMessage;
 }
