@@ -34,7 +34,11 @@ const left = async (tenant = 'acme') =>
   (await supertest(server).get('/budget').set('X-Tenant', tenant)).body.left;
 
 test('an answer costs what the provider says', async () => {
-  const { text } = await chat('Say 5 words').expect(200);
+  const { text, headers } = await chat('Say 5 words').expect(200);
+  expect(headers['ratelimit-policy']).toBe(
+    `"chat.usd";q=10000;w=${31 * 86_400}, "chat.running";q=4;qu="concurrent-requests"`,
+  );
+  expect(headers.ratelimit).toMatch(/^"chat.usd";r=\d+;t=\d+, "chat.running";r=3$/);
   expect(text).toBe('word word word word word \n');
   expect(await left()).toBe('$0.009865');
   expect(await left('globex')).toBe('$0.010000');
@@ -44,7 +48,10 @@ test('a stream ends with the budget, and the next calls are denied until the nex
   const { text } = await chat('Say 100000 words').expect(200);
   expect(text).toMatch(/word \n\[The budget of this month has ended: usd\]\n$/);
   expect(tokensOf(text)).toBeLessThan(680);
-  const { text: denial } = await chat('Say 100000 words').expect(429).expect('Retry-After', /^\d+$/);
+  const { text: denial, headers } = await chat('Say 100000 words').expect(429);
+  const [, left, seconds] = /^"chat.usd";r=(\d+);t=(\d+), "chat.running";r=4$/.exec(headers.ratelimit!)!;
+  expect(Number(left)).toBeLessThan(500); // an eighth of a step
+  expect(headers['retry-after']).toBe(seconds);
   expect(denial).toMatch(/of axis 'usd': retry in/);
   expect(provider.calls).toHaveLength(1);
   await chat('Say 5 words', 'globex').expect(200);

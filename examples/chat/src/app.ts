@@ -1,5 +1,5 @@
 import { concurrency, type Duration, fixedWindow, type Store } from '@sluice/core';
-import { meter, meterClient, stoppedBy } from '@sluice/meter';
+import { budgetHeaders, meter, meterClient, stoppedBy } from '@sluice/meter';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import OpenAI from 'openai';
 import { tokensOf } from './tokens.js';
@@ -23,8 +23,9 @@ export function createApp(provider: OpenAI, store: Store, deadline: Duration = '
 
   const app = express();
   app.post('/chat', express.json({ limit: '16kb' }), async (request, response) => {
+    const tenant = tenantOf(request);
     const openai = meterClient(provider, budget, {
-      who: tenantOf(request),
+      who: tenant,
       count: tokensOf, // the tokenizer of your model, such as countTokens of gpt-tokenizer
       amounts: ({ input, output }) => ({ usd: PRICE.input * input + PRICE.output * output }),
     });
@@ -33,7 +34,7 @@ export function createApp(provider: OpenAI, store: Store, deadline: Duration = '
       { model: 'fake-1', messages, stream: true },
       { signal: closed(response) },
     );
-    response.type('text');
+    response.set(budgetHeaders(await budget.status(tenant))).type('text');
     for await (const chunk of stream) {
       response.write(chunk.choices[0]?.delta.content ?? '');
       const stop = stoppedBy(chunk);
@@ -74,14 +75,17 @@ function closed(response: Response): AbortSignal {
   return gone.signal;
 }
 
+const HEADERS = ['RateLimit-Policy', 'RateLimit', 'Retry-After'];
+
 /** Answers an invalid request (400, 401, 413), a spent budget (429), a store that is out (503), and a failure of the provider (502). */
 const inOneLine: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) {
     next(error); // closes the connection: half a stream is there
     return;
   }
-  const { retryAfter } = stoppedBy(error) ?? {};
-  if (retryAfter) response.set('Retry-After', String(Math.ceil(retryAfter / 1000)));
+  // The client's error has the headers of the denial: the rest of each axis, and when to try again.
+  if (stoppedBy(error))
+    for (const name of HEADERS) if (error.headers.has(name)) response.set(name, error.headers.get(name));
   const isProviders = error instanceof OpenAI.APIError && !String(error.code).startsWith('SLUICE_');
   const { status = 502, message } = isProviders ? new Error('The model cannot be called now') : error;
   response.status(status).type('text').send(`${message}\n`);

@@ -1,5 +1,6 @@
 import { isSluiceError, SluiceError } from '@sluice/core';
 import { lengthText } from '@sluice/core/internal';
+import type { BudgetLine } from './left.js';
 
 /** Which axis of which scope stopped a hold, and when it frees. */
 export interface Denial {
@@ -10,6 +11,8 @@ export interface Denial {
   readonly limit: number;
   /** ms until the same amounts fit; `Infinity`: never. */
   readonly retryAfter: number;
+  /** All axes of all scopes. */
+  readonly lines: readonly BudgetLine[];
 }
 
 /** The budget has no room for the amounts of a hold. Nothing was taken. */
@@ -24,6 +27,8 @@ export class BudgetExceededError extends SluiceError {
   readonly left: number;
   readonly limit: number;
   readonly retryAfter: number;
+  /** All axes of all scopes of the caller. */
+  readonly lines: readonly BudgetLine[];
 
   constructor(
     /** The name of the meter. */
@@ -40,6 +45,7 @@ export class BudgetExceededError extends SluiceError {
     this.left = left;
     this.limit = limit;
     this.retryAfter = retryAfter;
+    this.lines = denial.lines;
     this.headers = Number.isFinite(retryAfter)
       ? { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) }
       : {};

@@ -177,7 +177,7 @@ export class Hold<Axes extends string = string> {
     this.#messages.held(amounts, ttl);
     const isRenewal = this.#state !== undefined && amounts === this.#amounts;
     this.#amounts = amounts;
-    const state = stateOf(axes, answer, 1);
+    const state = stateOf(this.meter, axes, answer, 1);
     this.#state = state;
     if (!isRenewal) reportSoft(state);
     return undefined;
@@ -185,7 +185,7 @@ export class Hold<Axes extends string = string> {
 
   async #settle(used: WholeAmounts): Promise<BudgetState> {
     const answer = await this.#send('settle', used, 0);
-    const state = stateOf(this.#setting.axes, answer, 1);
+    const state = stateOf(this.meter, this.#setting.axes, answer, 1);
     this.#state = state;
     return state;
   }

@@ -8,6 +8,7 @@ export {
   isHoldInUseError,
   isHoldLapsedError,
 } from './errors.js';
+export { budgetHeaders } from './headers.js';
 export type { Hold } from './hold.js';
 export type { BudgetLine, BudgetState } from './left.js';
 export { type Meter, meter } from './meter.js';

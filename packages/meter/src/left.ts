@@ -16,21 +16,32 @@ export interface BudgetLine {
   readonly left: number;
   /** ms until nothing is used any more, if no other call comes. */
   readonly resetAfter: number;
+  /** ms until more is left, if no other call comes. */
+  readonly moreAfter: number;
+  /** ms in which the limit comes back; undefined: it limits what runs at once. */
+  readonly window: number | undefined;
 }
 
 /** The rest of a budget, after a call. */
 export interface BudgetState {
+  /** The name of the meter. */
+  readonly meter: string;
   /** By axis: the least of all scopes. */
   readonly left: Readonly<Record<string, number>>;
   readonly lines: readonly BudgetLine[];
 }
 
 /** Reads a traced answer. @param first the place of the first axis among the parts */
-export function stateOf(axes: readonly HeldAxis[], answer: Answer, first: number): BudgetState {
+export function stateOf(
+  meter: string,
+  axes: readonly HeldAxis[],
+  answer: Answer,
+  first: number,
+): BudgetState {
   const lines = axes.map((axis) => lineOf(axis, answer, first));
   const left: Record<string, number> = {};
   for (const line of lines) left[line.axis] = Math.min(left[line.axis] ?? line.left, line.left);
-  return { left, lines };
+  return { meter, left, lines };
 }
 
 function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, first: number): BudgetLine {
@@ -39,17 +50,24 @@ function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, f
   if (spent === undefined) {
     const { limit } = held.rule;
     const common = { scope, axis, limit, used: 0, held: amount, left: limit - amount };
-    return { ...common, resetAfter: Math.ceil(heldPart.reset / 1000) };
+    const resetAfter = Math.ceil(heldPart.reset / 1000);
+    return { ...common, resetAfter, moreAfter: resetAfter, window: undefined };
   }
   const part = answer.parts[first + place]!;
   const { parameters, after } = part.trace!;
   const { figures } = spent.rule.algorithm;
-  const { limit } = figures.size(parameters);
+  const { limit, window } = figures.size(parameters);
   const view = figures.view(parameters, after, answer.now);
   const used =
     view.kind === 'bucket' ? view.capacity - Math.floor(view.level) : 'used' in view ? view.used : 0;
   const left = limit - used - amount;
-  return { scope, axis, limit, used, held: amount, left, resetAfter: Math.ceil(part.reset / 1000) };
+  const more = figures.more?.(parameters, part.remaining, part.reset) ?? part.reset;
+  return {
+    ...{ scope, axis, limit, used, held: amount, left },
+    resetAfter: Math.ceil(part.reset / 1000),
+    moreAfter: Math.ceil(more / 1000),
+    window: Math.ceil(window / 1000),
+  };
 }
 
 /** Which axis denied: of several the one that frees last. */
@@ -62,12 +80,10 @@ export function denialOf(axes: readonly HeldAxis[], answer: Answer, first: numbe
     longest = axis;
     wait = own;
   }
-  const { axis, scope, limit, left } = lineOf(longest!, answer, first);
+  const lines = axes.map((one) => lineOf(one, answer, first));
+  const { axis, scope, limit, left } = lines[axes.indexOf(longest!)]!;
   return {
-    axis,
-    scope,
-    limit,
-    left,
+    ...{ axis, scope, limit, left, lines },
     retryAfter: wait === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(wait / 1000),
   };
 }

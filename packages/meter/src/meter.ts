@@ -93,7 +93,7 @@ export class Meter<Who, Axes extends string> {
   /** The used, held and left amounts of a caller. Takes nothing. @throws StoreUnavailableError */
   async status(who: Who): Promise<BudgetState> {
     const axes = this.#axesOf(who);
-    return stateOf(axes, await this.#decide('peek', 0, this.#keys.partsOf(axes, {})), 0);
+    return stateOf(this.name, axes, await this.#decide('peek', 0, this.#keys.partsOf(axes, {})), 0);
   }
 
   #axesOf(who: Who): HeldAxis[] {
@@ -104,7 +104,8 @@ export class Meter<Who, Axes extends string> {
     const { soft, onSoftLimit } = this.#options;
     if (onSoftLimit === undefined) return;
     for (const { axis, scope, left, limit, resetAfter } of lines)
-      if (soft.has(axis) && left < 0) onSoftLimit({ axis, scope, left, limit, retryAfter: resetAfter }, who);
+      if (soft.has(axis) && left < 0)
+        onSoftLimit({ axis, scope, left, limit, retryAfter: resetAfter, lines }, who);
   }
 
   /** Ends the limiters of the axes. Holds that are open stay in the store until they are settled or lapse. */

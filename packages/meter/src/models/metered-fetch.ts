@@ -1,6 +1,7 @@
 import { isSluiceError } from '@sluice/core';
 import { checkFunction } from '@sluice/core/internal';
 import { isBudgetExceededError } from '../errors.js';
+import { budgetHeaders } from '../headers.js';
 import type { Meter } from '../meter.js';
 import { MessageReader, messageFigures } from './anthropic.js';
 import { checkModelOptions, type Fetch, type ModelOptions } from './model-options.js';
@@ -192,7 +193,8 @@ function streamed(
  * call that was answered but not settled paid twice.
  */
 function refusal(error: Error & { status?: number; code?: string; headers?: object }): Response {
-  const { status = 500, code = error.name, headers, message } = error;
+  const { status = 500, code = error.name, message } = error;
+  const headers = isBudgetExceededError(error) ? budgetHeaders(error) : error.headers;
   const type = status === 429 ? 'rate_limit_error' : 'api_error';
   const sluice = isBudgetExceededError(error) ? stopOf(error) : undefined;
   return Response.json(
