@@ -355,6 +355,23 @@ test('figures of the provider that are null are counted by the tokenizer', async
   });
 });
 
+test('figures of version 5 of the AI SDK are flat, and Anthropic counts its cache apart', () => {
+  const usage = { inputTokens: 50, outputTokens: 7, totalTokens: 57, cachedInputTokens: 30 };
+  const flat = { input: 50, output: 7, cacheRead: 30, cacheWrite: undefined };
+  expect(modelFigures(usage, { openai: {} })).toEqual(flat);
+  expect(modelFigures(usage, { anthropic: { cacheCreationInputTokens: 4 } })).toEqual({
+    ...{ input: 84, output: 7, cacheRead: 30, cacheWrite: 4 },
+  });
+  expect(modelFigures({ inputTokens: undefined, outputTokens: undefined })).toEqual({});
+  const reader = new PartReader('v2');
+  expect(reader.read({ type: 'text-start', id: '1' })).toBe('');
+  const stop = { stopped: 'budget', axis: 'usd', scope: 'ann', retryAfter: 5 } as const;
+  expect(reader.end(stop, { model: 'm', input: 50, output: 7, cacheRead: 30, cacheWrite: 0 })).toEqual([
+    { type: 'text-end', id: '1' },
+    { type: 'finish', finishReason: 'length', usage, providerMetadata: { sluice: stop } },
+  ]);
+});
+
 test('an answer that cannot be settled rejects, and is not sent again', async () => {
   const { openai } = begin(failingAt((operation) => operation === 'settle'));
   await expect(openai.chat.completions.create(chat(7))).rejects.toMatchObject({
@@ -570,7 +587,7 @@ describe('a stream that ends within a call of a tool', () => {
   });
 
   test('ends its input (AI SDK)', () => {
-    const reader = new PartReader();
+    const reader = new PartReader('v3');
     reader.read({ type: 'tool-input-start', id: 't', toolName: 'find' });
     expect(reader.read({ type: 'tool-input-delta', id: 't', delta: '{"a"' })).toBe('{"a"');
     expect(reader.end(stop, usage)).toMatchObject([

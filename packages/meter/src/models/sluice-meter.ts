@@ -12,16 +12,27 @@ interface Params {
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-/** Middleware for `wrapLanguageModel` of the AI SDK. */
+/** Middleware for `wrapLanguageModel` of the AI SDK, version 5 or later. */
 export interface ModelMiddleware {
   readonly specificationVersion: 'v3';
-  wrapGenerate<P extends Params, R extends { readonly usage: object; readonly content: unknown }>(call: {
+  wrapGenerate<
+    P extends Params,
+    R extends {
+      readonly usage: object;
+      readonly content: unknown;
+      readonly providerMetadata?: object | undefined;
+    },
+  >(call: {
     readonly params: P;
     readonly model: { readonly modelId: string; doGenerate(params: P): PromiseLike<R> };
   }): Promise<R>;
   wrapStream<P extends Params, R extends { readonly stream: ReadableStream<Wire> }>(call: {
     readonly params: P;
-    readonly model: { readonly modelId: string; doStream(params: P): PromiseLike<R> };
+    readonly model: {
+      readonly modelId: string;
+      readonly specificationVersion?: string;
+      doStream(params: P): PromiseLike<R>;
+    };
   }): Promise<R>;
 }
 
@@ -46,14 +57,17 @@ export function sluiceMeter<Who, Axes extends string>(
     async wrapGenerate({ params, model }) {
       const spend = await begin(params, model.modelId, false);
       const result = await spend.send((abortSignal) => model.doGenerate({ ...params, abortSignal }));
-      await spend.answered(modelFigures(result.usage), () => textOf(result.content));
+      await spend.answered(modelFigures(result.usage, result.providerMetadata), () => textOf(result.content));
       return result;
     },
     async wrapStream({ params, model }) {
       const spend = await begin(params, model.modelId, true);
       const result = await spend.send((abortSignal) => model.doStream({ ...params, abortSignal }));
       const parts = result.stream as unknown as AsyncIterable<Wire>;
-      return { ...result, stream: spend.stream(parts, new PartReader(), (part) => part) };
+      return {
+        ...result,
+        stream: spend.stream(parts, new PartReader(model.specificationVersion), (part) => part),
+      };
     },
   };
 }
