@@ -68,6 +68,15 @@ const deadline = '10s';
 const packages: Record<string, object> = {
   /** Of this provider a token is a word. */
   'gpt-tokenizer': { countTokens: tokensOf },
+  /** The price of the model of the examples. */
+  tokenlens: {
+    getTokenCosts: ({ modelId, usage }: { modelId: string; usage: Record<string, number> }) => {
+      if (modelId !== 'openai/gpt-5-mini') return {};
+      const { input_tokens = 0, output_tokens = 0, cacheReads = 0 } = usage;
+      return { totalUSD: (0.25 * input_tokens + 2 * output_tokens + 0.025 * cacheReads) / 1e6 };
+    },
+  },
+  'tokenlens/models': { getModels: () => ({}) },
   ioredis: {
     Redis: class extends Redis {
       constructor(url: string) {
