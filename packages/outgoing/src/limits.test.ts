@@ -87,6 +87,52 @@ test('the cost of a call is estimated before it, and settled by its response', a
   expect(up.log).toHaveLength(2);
 });
 
+describe('withCost', () => {
+  const limits = { tokens: tokenBucket({ capacity: 100, refill: 1, every: '1h' }) };
+  const fits = async (client: Upstream, tokens: number) =>
+    !isRateLimitExceededError(
+      await client.withCost({ tokens }, Promise.resolve(undefined), () =>
+        client.fetch('/a').then(
+          () => 0,
+          (error) => error,
+        ),
+      ),
+    );
+
+  test('gives the calls within it their cost and their settlement, in place of the options', async () => {
+    const calls: string[] = [];
+    const client = up.client({
+      ...{ limits, timeout: 0 },
+      cost: () => {
+        calls.push('cost');
+        return { tokens: 1 };
+      },
+      settle: () => {
+        calls.push('settle');
+        return undefined;
+      },
+    });
+    const actual = Promise.resolve({ tokens: 30 });
+    await client.withCost({ tokens: 80 }, actual, () => client.fetch('/a'));
+    await client.withCost({ tokens: 60 }, actual, () =>
+      client.run({ url: '/b' }, async () => new Response('ok')),
+    );
+    await new Promise(setImmediate);
+    expect([calls, await fits(client, 41), await fits(client, 40)]).toEqual([[], false, true]);
+    expect(isRateLimitExceededError(await rejection(client.fetch('/c')))).toBe(true);
+    expect(calls).toEqual(['cost']);
+  });
+
+  test('leaves the estimate if what the call took is not known, and takes nothing for a call that is not sent', async () => {
+    const client = up.client({ limits, timeout: 0 });
+    const unknown = Promise.resolve(undefined);
+    const denied = client.withCost({ tokens: 101 }, Promise.resolve({ tokens: 1 }), () => client.fetch('/a'));
+    expect(isRateLimitExceededError(await rejection(denied))).toBe(true);
+    await client.withCost({ tokens: 80 }, unknown, () => client.fetch('/a'));
+    expect([await fits(client, 21), await fits(client, 20), up.log.length]).toEqual([false, true, 2]);
+  });
+});
+
 test('at most `concurrency` calls run at once, until their bodies have been read or dropped', async () => {
   const clients = times(2, () => up.client({ concurrency: 2, timeout: '5s' }));
   const [one, two] = await Promise.all(clients.map((client) => client.fetch('/a')));
