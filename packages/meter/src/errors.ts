@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '@sluice/core';
 import { lengthText } from '@sluice/core/internal';
-import type { BudgetLine } from './left.js';
+import type { BudgetLine } from './budget-state.js';
 
 /** Which axis of which scope stopped a hold, and when it frees. */
 export interface Denial {

@@ -1,5 +1,5 @@
+import type { BudgetLine, BudgetState } from './budget-state.js';
 import type { BudgetExceededError } from './errors.js';
-import type { BudgetLine, BudgetState } from './left.js';
 
 /** The largest integer of RFC 9651: 15 digits. */
 const LARGEST = 999_999_999_999_999;

@@ -1,9 +1,10 @@
 import { type Answer, isStoreUnavailableError } from '@sluice/core';
 import { OWNER } from '@sluice/core/internal';
 import { type Amounts, checkAmounts, type WholeAmounts } from './amounts.js';
+import type { BudgetState } from './budget-state.js';
 import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } from './errors.js';
 import { HoldMessages } from './hold-message.js';
-import { type BudgetState, denialOf, stateOf } from './left.js';
+import { denialOf, stateOf } from './left.js';
 import type { HeldAxis, MeterKeys } from './parts.js';
 
 /** What the holds of a meter have in common. */

@@ -1,4 +1,5 @@
 export type { Amounts } from './amounts.js';
+export type { BudgetLine, BudgetState } from './budget-state.js';
 export {
   BudgetExceededError,
   type Denial,
@@ -10,7 +11,6 @@ export {
 } from './errors.js';
 export { budgetHeaders } from './headers.js';
 export type { Hold } from './hold.js';
-export type { BudgetLine, BudgetState } from './left.js';
 export { type Meter, meter } from './meter.js';
 export type { HoldOptions, Lapse, MeterOptions, Scope } from './meter-options.js';
 export { type MeterStreamOptions, meterStream } from './meter-stream.js';

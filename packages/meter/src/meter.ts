@@ -1,8 +1,9 @@
 import { type Answer, isStoreUnavailableError, type Part, type RateLimiter } from '@sluice/core';
 import { checkOptions, deciderOf, describe, KEEP, KeyCall, REFUND, RecentMap } from '@sluice/core/internal';
 import { type Amounts, checkAmounts } from './amounts.js';
+import type { BudgetState } from './budget-state.js';
 import { Hold, type HoldContext } from './hold.js';
-import { type BudgetState, stateOf } from './left.js';
+import { stateOf } from './left.js';
 import {
   checkLapse,
   checkMeterOptions,
