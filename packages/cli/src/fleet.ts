@@ -1,4 +1,4 @@
-import { LAYOUT, type LimiterDefinition } from '@sluice/core/internal';
+import { LAYOUT, type LimiterDefinition, type MeterDefinition } from '@sluice/core/internal';
 import { type FleetProcess, readDefinitions } from '@sluice/fleet';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
@@ -34,12 +34,31 @@ export async function fleetOf({ store, ask, notes }: Context): Promise<Fleet> {
   return { processes, limiters: [...limiters.values()].sort(byName) };
 }
 
+/** The meters, which are no limiters: their axes are. */
+export const metersOf = ({ limiters }: Fleet): KnownLimiter[] =>
+  limiters.filter(({ definition }) => definition.meter !== undefined);
+
+/** The name of an axis as a limiter. */
+export const axisName = (meter: string, axis: string): string => `${meter}:${axis}`;
+
+/** The names of the limiters that are axes of meters. */
+export const axesOf = (fleet: Fleet): ReadonlySet<string> =>
+  new Set(
+    metersOf(fleet).flatMap(({ definition: { name, meter } }) =>
+      Object.keys(meter!.axes).map((axis) => axisName(name, axis)),
+    ),
+  );
+
 /** The limiters with keys of users. */
 export const withKeys = ({ limiters }: Fleet): KnownLimiter[] =>
   limiters.filter(({ definition }) => Object.keys(definition.policies).length > 0);
 
-/** A combination of a single limiter, such as for a request that one rule matches, is redundant if that limiter is in the list. */
-export function isNews({ definition: { members } }: KnownLimiter, { limiters }: Fleet): boolean {
+/**
+ * A combination of a single limiter, such as for a request that one rule matches, is redundant if that limiter is in the list. So is a meter:
+ * its axes are limiters.
+ */
+export function isNews({ definition: { members, meter } }: KnownLimiter, { limiters }: Fleet): boolean {
+  if (meter !== undefined) return false;
   const [member, another] = Object.values(members ?? {});
   return another !== undefined || !limiters.some(({ definition: { name } }) => name === member);
 }
@@ -70,6 +89,13 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
   if (keyless.length > 0) throw withoutKeys(name, keyless);
   const factories = withKeys(fleet).filter(({ definition }) => definition.kind === 'factory');
   if (factories.length > 0) return factories.map((factory) => renamed(factory, name));
+  const atOnce = metersOf(fleet).find(({ definition }) => name.startsWith(`${definition.name}:`));
+  const axis = atOnce && name.slice(atOnce.definition.name.length + 1);
+  if (axis !== undefined && Object.hasOwn(atOnce!.definition.meter!.axes, axis))
+    throw new CliError(
+      `Axis '${axis}' of meter '${atOnce!.definition.name}' limits what runs at once, and has no numbers of a key.`,
+      `sluice explain ${atOnce!.definition.name} KEY shows what is held. It is released when its calls end or lapse.`,
+    );
   const names = [...new Set(withKeys(fleet).map(({ definition }) => definition.name))];
   throw new CliError(
     `No process has published a limiter '${name}'.`,
@@ -79,6 +105,8 @@ export function named(fleet: Fleet, name: string): KnownLimiter[] {
 }
 
 function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError {
+  const [meter] = limiters.flatMap(({ definition }) => definition.meter ?? []);
+  if (meter !== undefined) return ofMeter(name, meter);
   if (limiters.some(({ definition }) => definition.kind === 'shared'))
     return new CliError(
       `'${name}' is a shared rate: it counts all callers together, and has no keys.`,
@@ -90,6 +118,17 @@ function withoutKeys(name: string, limiters: readonly KnownLimiter[]): CliError 
     `'${name}' combines the limiters ${names.join(', ')}, each with a key of its own.`,
     `Give the one whose key it is: ${names.join(' or ')}.`,
   );
+}
+
+/** A meter, or its axis of what runs at once, where a limiter is needed. */
+function ofMeter(name: string, { axes }: MeterDefinition): CliError {
+  const names = Object.entries(axes)
+    .filter(([, { algorithm }]) => algorithm !== 'concurrency')
+    .map(([axis]) => axisName(name, axis));
+  const said = `'${name}' is a meter, and this command takes one of its axes.`;
+  if (names.length === 0)
+    return new CliError(said, 'Its axes limit what runs at once: change them in the program.');
+  return new CliError(said, `Give the axis: --limiter ${names.join(', or --limiter ')}.`);
 }
 
 /** The plans that are known of a limiter; the first is the plan of its numbers. */

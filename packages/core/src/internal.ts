@@ -105,6 +105,8 @@ export {
 export type {
   DefinitionKind,
   LimiterDefinition,
+  MeterDefinition,
+  MeterLimits,
   PlanDefinition,
   ProcessDefinitions,
 } from './board/definition.js';
@@ -170,4 +172,5 @@ export {
   SETTLED,
   sumOf,
 } from './algorithms/hold/hold.js';
+export { NO_POLICIES } from './board/definition.js';
 export { HOLD } from './telemetry/channels.js';

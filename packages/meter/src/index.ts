@@ -12,7 +12,14 @@ export {
 export { budgetHeaders } from './headers.js';
 export type { Hold } from './hold.js';
 export { type Meter, meter } from './meter.js';
-export type { HoldOptions, Lapse, MeterOptions, Scope } from './meter-options.js';
+export type {
+  HoldOptions,
+  Lapse,
+  MeterOptions,
+  MeterRules,
+  RuledMeterOptions,
+  Scope,
+} from './meter-options.js';
 export { type MeterStreamOptions, meterStream } from './meter-stream.js';
 export { type MeteredFetchOptions, meterClient, meteredFetch } from './models/metered-fetch.js';
 export type { LimitedService, ModelOptions } from './models/model-options.js';

@@ -1,15 +1,27 @@
 import { type Answer, isStoreUnavailableError, type Part, type RateLimiter } from '@sluice/core';
-import { checkOptions, deciderOf, describe, KEEP, KeyCall, REFUND, RecentMap } from '@sluice/core/internal';
+import {
+  checkOptions,
+  deciderOf,
+  describe,
+  KEEP,
+  KeyCall,
+  type MeterLimits,
+  REFUND,
+  RecentMap,
+} from '@sluice/core/internal';
 import { type Amounts, checkAmounts } from './amounts.js';
 import type { BudgetState } from './budget-state.js';
-import { Hold, type HoldContext } from './hold.js';
+import { PublishedMeter } from './definition.js';
+import { Hold } from './hold.js';
 import { stateOf } from './left.js';
 import {
+  type AnyMeterOptions,
   checkLapse,
   checkMeterOptions,
   checkTtl,
   type HoldOptions,
   type MeterOptions,
+  type RuledMeterOptions,
 } from './meter-options.js';
 import { type HeldAxis, MeterKeys } from './parts.js';
 
@@ -20,38 +32,72 @@ const MOST_UNKNOWN = 10_000;
  * Budgets on several axes, such as tokens and dollars, for several keys of a caller at once.
  * @throws RangeError, TypeError naming the invalid option. Does no I/O.
  */
-export function meter<Axes extends string, Who = string>(options: MeterOptions<Who, Axes>): Meter<Who, Axes> {
+export function meter<Axes extends string, Who = string>(options: MeterOptions<Who, Axes>): Meter<Who, Axes>;
+/** The same, with the limits of a document of rules. @throws RangeError for a meter that the document does not have */
+export function meter<Who = string>(options: RuledMeterOptions<Who>): Meter<Who, string>;
+export function meter<Axes extends string, Who>(options: AnyMeterOptions<Who, Axes>): Meter<Who, Axes> {
   return new Meter(options);
 }
 
 /** What `meter` returns. */
 export class Meter<Who, Axes extends string> {
   readonly name: string;
-  /** The limiter of each axis but `concurrency`, to block a key or to override its numbers: `budget.limiters.usd`. */
-  readonly limiters: Readonly<Record<string, RateLimiter>>;
   readonly #options: ReturnType<typeof checkMeterOptions<Who, Axes>>;
-  readonly #keys: MeterKeys;
-  readonly #context: HoldContext;
+  readonly #published: PublishedMeter;
   readonly #decide: (
     operation: 'hold' | 'settle' | 'peek',
     wait: number,
     parts: readonly Part[],
   ) => Promise<Answer>;
+  #made: MeterKeys;
+  #closed = false;
   /** The owner under which each of them may have begun. */
   readonly #unknown = new RecentMap<string, number>(MOST_UNKNOWN, () => false);
 
   /** @internal */
-  constructor(options: MeterOptions<Who, Axes>) {
+  constructor(options: AnyMeterOptions<Who, Axes>) {
     const checked = checkMeterOptions(options);
-    const { name, axes, store, keyPrefix, soft, deadline, names } = checked;
+    const { name, store, keyPrefix, limits, deadline } = checked;
     this.name = name;
     this.#options = checked;
-    this.#keys = new MeterKeys(name, axes, store, keyPrefix, soft);
-    this.limiters = this.#keys.limiters;
+    this.#made = this.#makeKeys(limits());
+    this.#published = new PublishedMeter(store.fleet, name, keyPrefix, () => this.#publishedLimits());
     const decider = deciderOf(store, { deadline, denyCache: 0 });
     this.#decide = async (operation, wait, parts) =>
       decider.decide(KeyCall.of({ operation, wait, parts, traced: true }));
-    this.#context = { name, keys: this.#keys, axisNames: names, decide: this.#decide };
+  }
+
+  /**
+   * The limiter of each axis but `concurrency`, to block a key or to override its numbers: `budget.limiters.usd`. Read it for each use: a
+   * kept limiter does not change with a document of rules.
+   */
+  get limiters(): Readonly<Record<string, RateLimiter>> {
+    return this.#keys.limiters;
+  }
+
+  /** The keys with the limits in force. An open hold keeps those with which it began. */
+  get #keys(): MeterKeys {
+    const limits = this.#options.limits();
+    const before = this.#made;
+    if (before.limits === limits || this.#closed) return before;
+    this.#made = this.#makeKeys(limits);
+    void before.close(); // its limiters decide nothing for a hold
+    this.#published.changed();
+    return this.#made;
+  }
+
+  /** A document that no longer has the meter rejects its calls. Its last limits stay published. */
+  #publishedLimits(): MeterLimits {
+    try {
+      return this.#options.limits();
+    } catch {
+      return this.#made.limits;
+    }
+  }
+
+  #makeKeys(limits: MeterLimits): MeterKeys {
+    const { name, store, keyPrefix } = this.#options;
+    return new MeterKeys(name, limits, store, keyPrefix);
   }
 
   /**
@@ -61,26 +107,28 @@ export class Meter<Who, Axes extends string> {
    */
   async hold(who: Who, amounts: Amounts<Axes>, options: HoldOptions = {}): Promise<Hold<Axes>> {
     checkOptions('hold', options, ['id', 'ttl', 'lapse']);
-    const { names, lapse: usualLapse, ttl: usualTtl } = this.#options;
+    const { lapse: usualLapse, ttl: usualTtl } = this.#options;
     const { id = crypto.randomUUID(), ttl, lapse = usualLapse } = options;
     if (typeof id !== 'string' || id === '')
       throw new TypeError(`hold: id must be a text, not ${describe(id)}`);
     const kind = checkLapse('hold: lapse', lapse) === 'keep' ? KEEP : REFUND;
     const micros = ttl === undefined ? usualTtl : checkTtl('hold: ttl', ttl);
-    const given = checkAmounts('hold', amounts, names);
-    const axes = this.#axesOf(who);
+    const keys = this.#keys;
+    const given = checkAmounts('hold', amounts, keys.names);
+    const axes = this.#axesOf(keys, who);
     const whole: Record<string, number> = {};
-    for (const { axis } of axes) whole[axis] = given[axis] ?? this.#keys.usualOf(axis);
+    for (const { axis } of axes) whole[axis] = given[axis] ?? keys.usualOf(axis);
     for (const axis of Object.keys(given)) {
       if (given[axis]! > 0 && whole[axis] === undefined)
         throw new TypeError(
           `hold: no scope of this caller has the axis '${axis}', so its amount would not be counted`,
         );
     }
-    const { key } = this.#keys.recordOf(id, axes, 0, 0);
+    const { key } = keys.recordOf(id, axes, 0, 0);
     const owner = this.#unknown.get(key) ?? randomOwner();
-    const reportSoft = (state: BudgetState) => this.#reportSoft(who, state);
-    const hold = new Hold<Axes>(this.#context, { id, axes, owner, ttl: micros, reportSoft }, whole);
+    const reportSoft = (state: BudgetState) => this.#reportSoft(keys, who, state);
+    const context = { name: this.name, keys, axisNames: keys.names, decide: this.#decide };
+    const hold = new Hold<Axes>(context, { id, axes, owner, ttl: micros, reportSoft }, whole);
     try {
       await hold.begin(kind);
     } catch (error) {
@@ -93,25 +141,30 @@ export class Meter<Who, Axes extends string> {
 
   /** The used, held and left amounts of a caller. Takes nothing. @throws StoreUnavailableError */
   async status(who: Who): Promise<BudgetState> {
-    const axes = this.#axesOf(who);
-    return stateOf(this.name, axes, await this.#decide('peek', 0, this.#keys.partsOf(axes, {})), 0);
+    const keys = this.#keys;
+    const axes = this.#axesOf(keys, who);
+    return stateOf(this.name, axes, await this.#decide('peek', 0, keys.partsOf(axes, {})), 0);
   }
 
-  #axesOf(who: Who): HeldAxis[] {
-    return this.#keys.axesOf(this.#options.scopes(who));
+  #axesOf(keys: MeterKeys, who: Who): HeldAxis[] {
+    const axes = keys.axesOf(this.#options.scopes(who));
+    this.#published.uses(axes);
+    return axes;
   }
 
-  #reportSoft(who: Who, { lines }: BudgetState): void {
-    const { soft, onSoftLimit } = this.#options;
+  #reportSoft(keys: MeterKeys, who: Who, { lines }: BudgetState): void {
+    const { onSoftLimit } = this.#options;
     if (onSoftLimit === undefined) return;
     for (const { axis, scope, left, limit, resetAfter } of lines)
-      if (soft.has(axis) && left < 0)
+      if (keys.isSoft(axis) && left < 0)
         onSoftLimit({ axis, scope, left, limit, retryAfter: resetAfter, lines }, who);
   }
 
   /** Ends the limiters of the axes. Holds that are open stay in the store until they are settled or lapse. */
   async close(): Promise<void> {
-    await this.#keys.close();
+    this.#closed = true;
+    this.#published.end();
+    await this.#made.close();
   }
 }
 

@@ -1,6 +1,17 @@
 import { type Limit, type Part, type Policy, RateLimiter, type Store } from '@sluice/core';
-import { describe, encodeKey, holdRule, keyPart, LAYOUT, MOST_HELD } from '@sluice/core/internal';
+import {
+  compilePolicy,
+  type deciderOf,
+  describe,
+  encodeKey,
+  holdRule,
+  keyPart,
+  LAYOUT,
+  type MeterLimits,
+  MOST_HELD,
+} from '@sluice/core/internal';
 import type { WholeAmounts } from './amounts.js';
+import { isOverridden, policiesOf } from './limits.js';
 import { checkAxis, type Scope } from './meter-options.js';
 
 /** One axis of one scope, as a call to the store has it. */
@@ -22,6 +33,13 @@ interface Axis {
   readonly held: Limit;
 }
 
+/** The axes by name, with the numbers of one plan or key. */
+type Axes = ReadonlyMap<string, Axis>;
+
+/** A policy of what runs at once. */
+type AtOnce = Policy & { readonly limit: number };
+const runsAtOnce = (policy: Policy): policy is AtOnce => policy?.algorithm === 'concurrency';
+
 /** Each scope adds keys to every call. */
 const MOST_SCOPES = 10;
 
@@ -29,39 +47,69 @@ const MOST_SCOPES = 10;
 export class MeterKeys {
   /** The limiter of each axis that does not limit what runs at once: to block keys, or to override their numbers. */
   readonly limiters: Readonly<Record<string, RateLimiter>>;
-  readonly #axes = new Map<string, Axis>();
+  /** The names of the axes. */
+  readonly names: readonly string[];
+  readonly #axes: Axes;
+  /** The axes of plans, and of keys with numbers of their own. */
+  readonly #others = new Map<string, Axes>();
   readonly #record: Limit;
   readonly #soft: ReadonlySet<string>;
 
+  /** @param decider of a reader: then the limiters are not published */
   constructor(
     readonly name: string,
-    axes: Readonly<Record<string, Policy>>,
+    readonly limits: MeterLimits,
     store: Store,
-    keyPrefix: string,
-    soft: ReadonlySet<string>,
+    readonly keyPrefix: string,
+    decider?: ReturnType<typeof deciderOf>,
   ) {
-    const limitOf = (of: string, most: number): Limit => ({
-      rule: holdRule(most),
-      prefix: `${keyPrefix}:${LAYOUT}:hd:${name}|${of}:{${name}}:`,
-      suffix: '',
-      name: of,
-      policy: of,
-    });
     const limiters: Record<string, RateLimiter> = {};
-    for (const [axis, policy] of Object.entries(axes)) {
-      if (policy?.algorithm === 'concurrency') {
-        const { limit } = policy as Policy & { readonly limit: number };
-        this.#axes.set(axis, { spent: undefined, held: limitOf(axis, limit) });
-        continue;
-      }
-      const limiter = new RateLimiter({ name: `${name}:${axis}`, policy, store, hashTag: name, keyPrefix });
-      const { limits } = RateLimiter.internals(limiter);
+    const axes = Object.entries(limits.axes).map(([axis, policy]): [string, Axis] => {
+      if (runsAtOnce(policy)) return [axis, this.#atOnce(axis, policy)];
+      const options = { name: `${name}:${axis}`, policy, store, hashTag: name, keyPrefix };
+      const limiter = decider === undefined ? new RateLimiter(options) : new RateLimiter(options, decider);
       limiters[axis] = limiter;
-      this.#axes.set(axis, { spent: limits.parts('0', 1)[0]!.limit, held: limitOf(axis, MOST_HELD) });
-    }
+      const spent = RateLimiter.internals(limiter).limits.parts('0', 1)[0]!.limit;
+      return [axis, { spent, held: this.#limitOf(axis, MOST_HELD) }];
+    });
+    this.#axes = new Map(axes);
+    this.names = [...this.#axes.keys()];
     this.limiters = limiters;
-    this.#record = limitOf('holds:', 0);
-    this.#soft = soft;
+    this.#record = this.#limitOf('holds:', 0);
+    this.#soft = new Set(limits.soft);
+  }
+
+  #limitOf(of: string, most: number): Limit {
+    const { name, keyPrefix } = this;
+    const prefix = `${keyPrefix}:${LAYOUT}:hd:${name}|${of}:{${name}}:`;
+    return { rule: holdRule(most), prefix, suffix: '', name: of, policy: of };
+  }
+
+  #atOnce = (axis: string, { limit }: AtOnce): Axis => ({
+    spent: undefined,
+    held: this.#limitOf(axis, limit),
+  });
+
+  /** The axes with the numbers of a plan and a key. They count in the same keys. */
+  #axesFor(plan: string | undefined, key: string): Axes {
+    const { limits } = this;
+    const isOwn = isOverridden(limits, key);
+    if (plan === undefined && !isOwn) return this.#axes;
+    const id = JSON.stringify([
+      plan !== undefined && Object.hasOwn(limits.plans ?? {}, plan) ? plan : '',
+      isOwn && key,
+    ]);
+    let axes = this.#others.get(id);
+    if (axes === undefined) {
+      const made = Object.entries(policiesOf(limits, plan, key)).map(([axis, policy]): [string, Axis] => {
+        if (runsAtOnce(policy)) return [axis, this.#atOnce(axis, policy)];
+        const { spent, held } = this.#axes.get(axis)!;
+        return [axis, { spent: { ...spent!, rule: compilePolicy(policy) }, held }];
+      });
+      axes = new Map(made);
+      this.#others.set(id, axes);
+    }
+    return axes;
   }
 
   /** @throws TypeError for scopes that cannot count a call */
@@ -75,22 +123,40 @@ export class MeterKeys {
     const seen = new Set<string>();
     let place = 0;
     for (const given of scopes as readonly Scope[]) {
-      const { key, axes } =
-        typeof given === 'object' && given !== null ? given : { key: given, axes: undefined };
+      const { key, axes, plan } =
+        typeof given === 'object' && given !== null
+          ? given
+          : { key: given, axes: undefined, plan: undefined };
       const scope = keyPart(key, `a key of ${where}`);
       if (seen.has(scope))
         throw new TypeError(`${where} names a key twice, but one call counts once for each key`);
       seen.add(scope);
-      for (const axis of axes ?? this.#axes.keys()) {
-        checkAxis(where, axis, [...this.#axes.keys()]);
-        const { spent, held } = this.#axes.get(axis)!;
-        const isSoft = this.#soft.has(axis);
+      this.#checkPlan(where, plan);
+      const known = this.#axesFor(plan, scope);
+      for (const axis of axes ?? known.keys()) {
+        checkAxis(where, axis, this.names);
+        const { spent, held } = known.get(axis)!;
+        const isSoft = this.isSoft(axis);
         all.push({ scope, axis, key: encodeKey(scope), spent, held, isSoft, place });
         place += spent === undefined ? 1 : 2;
       }
     }
     if (all.length === 0) throw new TypeError(`${where} has no axis, so nothing would be counted`);
     return all;
+  }
+
+  #checkPlan(where: string, plan: unknown): void {
+    if (plan === undefined || (typeof plan === 'string' && this.limits.plans !== undefined)) return;
+    if (typeof plan !== 'string')
+      throw new TypeError(`${where}: a plan must be a text, not ${describe(plan)}`);
+    throw new TypeError(
+      `${where} names the plan ${describe(plan)}, and the limits of this meter do not depend on plans: leave it out, or give the ` +
+        'document of rules plans',
+    );
+  }
+
+  isSoft(axis: string): boolean {
+    return this.#soft.has(axis);
   }
 
   /** The amount of an axis in a call that leaves it out: a call that runs is one call. */

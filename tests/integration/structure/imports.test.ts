@@ -92,6 +92,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/decorators',
     '@sluice/dashboard',
     '@sluice/meter',
+    '@sluice/meter/internal',
     '@sluice/outgoing',
     '@sluice/postgres',
     '@sluice/rules',

@@ -4,6 +4,7 @@ import { CliError, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { type Fleet, fleetOf, type KnownLimiter, named, ofPlan, plansOf } from '../fleet.js';
 import { lookAt, stepOf } from '../key-report.js';
+import { explainMeter, metersNamed } from '../meters.js';
 import { processText, shownKey } from '../text.js';
 import { concerning, pauseJson, pauseSentences, upstreamsOf } from '../upstreams.js';
 import { count, lengthOfMicros, listText, momentOf, policyOf, stateOf, timeOf } from '../words.js';
@@ -11,13 +12,17 @@ import { count, lengthOfMicros, listText, momentOf, policyOf, stateOf, timeOf } 
 export const explain: CommandDefinition = {
   name: 'explain',
   arguments: [
-    ['<limiter>', 'the name of a limiter, as `sluice ls` lists it, or of an upstream'],
-    ['[key]', 'the key as the limiter gets it; of an upstream the paused scope, default all'],
+    ['<limiter>', 'the name of a limiter, as `sluice ls` lists it, of a meter, or of an upstream'],
+    [
+      '[key]',
+      'the key as the limiter gets it; of a meter a key of a scope, or what follows its colon; of an upstream the paused scope, default all',
+    ],
   ],
   options: [
     {
       flags: '--cost <permits>',
-      description: 'permits of the call; default: the cost of its rule, otherwise 1',
+      description:
+        'permits of the call; default: the cost of its rule, otherwise 1. Of a meter also by axis: usd=30000,output=500',
     },
     {
       flags: '--plan <name>',
@@ -27,7 +32,8 @@ export const explain: CommandDefinition = {
   summary: 'would a call pass now, and why not',
   description:
     'Says whether a call would pass now, which policy denies it, why, and when it would pass. Takes no permits. Exits with 1 if the ' +
-    'call would be denied. Of an upstream of @sluice/outgoing it says what is paused, why, by which response, and until when.',
+    'call would be denied. Of a meter it says for each axis and scope what is spent, held and left, and which axis stops the key. Of an upstream of ' +
+    '@sluice/outgoing it says what is paused, why, by which response, and until when.',
   example: [
     'explain login ann@example.com',
     "No: limiter 'login' denies 'ann@example.com' until 14:03:05, in 12 s.\n  perMinute denies it: 5 of 5 used in the window that ends at 14:03:05, in 12 s.",
@@ -35,7 +41,6 @@ export const explain: CommandDefinition = {
   writes: false,
   async run(context, [name = '', givenKey], options) {
     const { output, notes } = context;
-    const cost = options.cost === undefined ? undefined : permitsOf('--cost', options.cost, 0);
     const fleet = await fleetOf(context);
     const upstream = await explainUpstream(context, fleet, name, givenKey);
     if (upstream !== undefined) return upstream;
@@ -43,6 +48,12 @@ export const explain: CommandDefinition = {
       throw new CliError('Which key?', `Give it after the limiter: sluice explain ${name} KEY`);
     const key = givenKey;
     const plan = typeof options.plan === 'string' ? options.plan : undefined;
+    const meters = metersNamed(fleet, name);
+    if (meters.length > 0) {
+      const amounts = typeof options.cost === 'string' ? options.cost : undefined;
+      return explainMeter(context, meters, key, { cost: amounts, plan });
+    }
+    const cost = options.cost === undefined ? undefined : permitsOf('--cost', options.cost, 0);
     const limiters = named(fleet, name).map((one) => (plan === undefined ? one : ofPlan(one, plan)));
     const reports = await Promise.all(limiters.map((limiter) => lookAt(context, limiter, key, cost)));
     if (reports.every(({ seen }) => seen === undefined))

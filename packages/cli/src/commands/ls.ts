@@ -2,7 +2,18 @@ import type { Policy } from '@sluice/core';
 import { LAYOUT } from '@sluice/core/internal';
 import { lengthText } from '@sluice/fleet';
 import type { CommandDefinition } from '../command.js';
-import { fleetOf, isNews, type KnownLimiter, NOBODY, newerLayout, ofNewerLayout, plansOf } from '../fleet.js';
+import {
+  axesOf,
+  fleetOf,
+  isNews,
+  type KnownLimiter,
+  metersOf,
+  NOBODY,
+  newerLayout,
+  ofNewerLayout,
+  plansOf,
+} from '../fleet.js';
+import { METER_HEADS, meterRows } from '../meters.js';
 import { processText } from '../text.js';
 import { PAUSE_HEADS, pauseJson, pauseRows, upstreamsOf } from '../upstreams.js';
 import { policyOf } from '../words.js';
@@ -14,7 +25,7 @@ export const ls: CommandDefinition = {
   summary: 'list the limiters of all processes',
   description:
     'Lists the limiters that running processes have published, with their policies, what they count by, and how many processes ' +
-    'have them; then what is paused of their upstreams, until when and why. Exits with 1 if no process has published any.',
+    'have them; then the meters with their axes, and what is paused of their upstreams, until when and why. Exits with 1 if no process has published any.',
   example: [
     'ls',
     'LIMITER  POLICY                         KEY  PROCESSES\n  login    5 per 1 min (fixedWindow)      IP   3',
@@ -42,8 +53,16 @@ export const ls: CommandDefinition = {
     } else {
       for (const { definition, processes: of } of fleet.limiters)
         output.json({ ...definition, processes: of.map(({ process }) => process) });
-      const rows = fleet.limiters.filter((known) => isNews(known, fleet)).flatMap(rowsOf);
+      const axes = axesOf(fleet);
+      const rows = fleet.limiters
+        .filter((known) => isNews(known, fleet) && !axes.has(known.definition.name))
+        .flatMap(rowsOf);
       if (rows.length > 0) output.table(['LIMITER', 'POLICY', 'KEY', 'PROCESSES'], rows);
+      const meters = metersOf(fleet).flatMap(meterRows);
+      if (meters.length > 0) {
+        if (rows.length > 0) output.line();
+        output.table(METER_HEADS, meters);
+      }
       const upstreams = await upstreamsOf(context, fleet);
       const pauses = upstreams.flatMap((upstream) => upstream.pauses);
       for (const pause of pauses) output.json(pauseJson(pause));

@@ -6,9 +6,10 @@ import type { EscalateOptions } from '../algorithms/escalate-options.js';
  * - `per-request`: a limit whose policy is a function of the request; its numbers are the ones used last;
  * - `factory`: the limiters of a `LimiterFactory`; the name and the numbers are the ones used last;
  * - `combined`: a `CombinedLimiter`, whose members are limiters of their own;
- * - `shared`: a `SharedLimiter`, whose rate is in the store.
+ * - `shared`: a `SharedLimiter`, whose rate is in the store;
+ * - `meter`: a meter of `@sluice/meter`. Each axis but those of what runs at once is a limiter of its own, `<meter>:<axis>`.
  */
-export type DefinitionKind = 'limiter' | 'per-request' | 'factory' | 'combined' | 'shared';
+export type DefinitionKind = 'limiter' | 'per-request' | 'factory' | 'combined' | 'shared' | 'meter';
 
 /** The numbers of a limiter for one plan. */
 export interface PlanDefinition {
@@ -19,6 +20,26 @@ export interface PlanDefinition {
 
 /** Permits of a call that names no number itself; `varies`: they depend on the call. */
 export type CallCost = number | 'varies';
+
+/** The limits of a meter. */
+export interface MeterLimits {
+  /** The policies by axis. With plans: those of the first plan. */
+  readonly axes: Readonly<Record<string, Policy>>;
+  /** Axes that report and never deny. */
+  readonly soft: readonly string[];
+  /** The policies by plan and axis, first the default plan. */
+  readonly plans?: Readonly<Record<string, Readonly<Record<string, Policy>>>> | undefined;
+  /** Numbers that replace those of the policies, by key and axis. */
+  readonly overrides?:
+    | Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>>>
+    | undefined;
+}
+
+/** A meter as its process made it. */
+export interface MeterDefinition extends MeterLimits {
+  /** The axes that scopes count for, by the text before the first `:` of their keys. Empty if the program has not used a scope, or many kinds. */
+  readonly scopes: Readonly<Record<string, readonly string[]>>;
+}
 
 /** A limiter as its process made it. */
 export interface LimiterDefinition {
@@ -47,6 +68,8 @@ export interface LimiterDefinition {
   readonly members?: Readonly<Record<string, string>> | undefined;
   /** Of `shared`: the storage key of the rate. */
   readonly rate?: string | undefined;
+  /** Of `meter`. */
+  readonly meter?: MeterDefinition | undefined;
 }
 
 /** Rules of a document that a process has in force. */

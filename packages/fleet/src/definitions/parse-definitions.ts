@@ -1,6 +1,7 @@
 import type { EscalateOptions, Policy } from '@sluice/core';
 import {
   type LimiterDefinition,
+  type MeterDefinition,
   MOST_BYTES,
   type PlanDefinition,
   type ProcessDefinitions,
@@ -54,8 +55,20 @@ const plan = {
   cost: optional(either(oneOf('varies' as const), whole())),
 };
 
+/** Numbers and words, by option. They are checked where the policy is used. */
+const numbers = map(either(oneOf(true, false), textOrNumber), NAME);
+const axes = map(policy, NAME);
+
+const meter = fields<MeterDefinition>({
+  axes,
+  soft: list(text(NAME)),
+  plans: optional(map(axes, ANY)),
+  overrides: optional(map(map(numbers, NAME), ANY)),
+  scopes: map(list(text(NAME)), ANY),
+});
+
 const limiter = fields<LimiterDefinition>({
-  kind: oneOf('limiter', 'per-request', 'factory', 'combined', 'shared'),
+  kind: oneOf('limiter', 'per-request', 'factory', 'combined', 'shared', 'meter'),
   name: text(NAME),
   keyPrefix: text(),
   hashTag: optional(text()),
@@ -68,6 +81,7 @@ const limiter = fields<LimiterDefinition>({
   plans: optional(map(fields<PlanDefinition>(plan), ANY)),
   members: optional(map(text(), NAME)),
   rate: optional(text()),
+  meter: optional(meter),
 });
 
 /** Has each policy a prefix, and a single one the name of the limiter? */
