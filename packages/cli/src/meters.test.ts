@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { concurrency, fixedWindow, ManualClock, redisStore, type Store } from '@sluice/core';
 import { type Meter, meter } from '@sluice/meter';
+import { Rules } from '@sluice/rules';
 import { sqliteStore } from '@sluice/sqlite';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import type { CommandDefinition, Context } from './command.js';
@@ -164,6 +165,40 @@ describe('sluice knows a meter', () => {
       'usd   user:ann  500    70     20    410',
     );
   });
+});
+
+test('explain takes the numbers of a plan, and of an override of a document of rules', async () => {
+  const store = redisStore(redisUrl());
+  const name = uniqueName('ai');
+  const rules = new Rules(
+    `
+plans: { free: { usd: 5 }, pro: { usd: 500 } }
+defaultPlan: free
+meter:
+  ${name}:
+    axes: { usd: { fixedWindow: { limit: $plan.usd, window: 1h } } }
+    overrides: { acme: { usd: { limit: 7 } } }
+`,
+    { store, deadline: '10s' },
+  );
+  const budget = meter({ name, rules, scopes: (key: string) => [key] });
+  try {
+    const hold = await budget.hold('ann', { usd: 5 });
+    await hold.settle({ usd: 5 });
+    const limitOf = async (key: string, options = {}) => {
+      const { code, written } = await run(store, explain, [name, key], options, true);
+      const { plan, axes } = JSON.parse(written);
+      return [code, plan, axes[0].limit];
+    };
+    expect(await limitOf('ann')).toEqual([1, 'free', 5]);
+    expect(await limitOf('ann', { plan: 'pro' })).toEqual([0, 'pro', 500]);
+    expect(await limitOf('acme')).toEqual([0, 'free', 7]);
+    await expect(limitOf('ann', { plan: 'max' })).rejects.toMatchObject({ remedy: 'Known are: free, pro.' });
+  } finally {
+    await budget.close();
+    await rules.close();
+    await store.close();
+  }
 });
 
 test('explain reads a meter of another process in Redis, and changes nothing there', async () => {

@@ -2,7 +2,8 @@ import type { RuleSet, RulesVersion, StoredRules } from '@sluice/rules';
 import { CliError, type ExitCode } from './cli-error.js';
 import type { Context } from './command.js';
 import { linesOf, readRules, reportOf } from './commands/check.js';
-import { type Difference, differenceLine, differences } from './rules-differences.js';
+import type { Difference } from './difference.js';
+import { differenceLine, differences } from './rules-differences.js';
 
 /** Loaded here, so that other commands do not wait for it. */
 const rulesPackage = () => import('@sluice/rules');

@@ -94,3 +94,39 @@ test('an added threshold is shown', () => {
   const notified = { name: 'sms', limit: { ...sms.limit, notify: ['80%'] } };
   expect(linesOf({ rules: [sms] }, { rules: [notified] })).toEqual(['~ sms, notify: none → ["80%"]']);
 });
+
+test('a changed meter is shown by axis, plan and key', () => {
+  const usd = { fixedWindow: { limit: '$plan.perMinute', window: '1h' } };
+  const running = { concurrency: { limit: 8 } };
+  const before: RulesDocument = {
+    ...document,
+    meter: {
+      ai: { axes: { usd, running }, overrides: { acme: { usd: { limit: 5 } } } },
+      old: { axes: { running } },
+    },
+  };
+  const after: RulesDocument = {
+    ...document,
+    plans: { ...plans, pro: { perMinute: 900 } },
+    meter: {
+      ai: {
+        axes: { usd, running: { fixedWindow: { limit: 8, window: '1h' } }, more: running },
+        soft: ['usd'],
+        overrides: { acme: { usd: { limit: 6 } }, bob: { usd: { limit: 1 } } },
+      },
+      next: { axes: { usd } },
+    },
+  };
+  const ofMeters = linesOf(before, after).filter((line) => line.includes('meter '));
+  expect(ofMeters).toEqual([
+    '~ meter ai, usd of plan pro: 600 per 1 h (fixedWindow) → 900 per 1 h (fixedWindow)',
+    '~ meter ai, running: 8 at the same time, leases of 30 s (concurrency) → 8 per 1 h (fixedWindow) (its counts start from zero)',
+    '~ meter ai, usd of acme: {"limit":5} → {"limit":6}',
+    '+ meter ai, more: 8 at the same time, leases of 30 s (concurrency)',
+    '+ meter ai, usd of bob: {"limit":1}',
+    '+ meter ai, soft: usd',
+    '- meter old: removed',
+    '+ meter next: usd 60 per 1 h (fixedWindow)',
+  ]);
+  expect(linesOf(before, before)).toEqual([]);
+});

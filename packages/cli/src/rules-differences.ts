@@ -1,21 +1,9 @@
 import type { LimiterPolicies, Policy } from '@sluice/core';
 import type { Rule, RuleSet, RulesDocument } from '@sluice/rules';
+import { type Difference, FROM_ZERO } from './difference.js';
+import { meterDifferences } from './meter-differences.js';
 import { count, policyOf } from './words.js';
 
-/** One difference between two versions of rules. */
-export interface Difference {
-  readonly kind: 'added' | 'removed' | 'changed';
-  /** The rule. Undefined: the document. */
-  readonly rule?: string;
-  /** A limit, a field, or a plan's number: `perMinute`, `key`. Undefined: the whole rule. */
-  readonly what?: string;
-  readonly before?: string;
-  readonly after?: string;
-  /** The effect on counts. */
-  readonly note?: string;
-}
-
-const FROM_ZERO = 'its counts start from zero';
 const FIELDS = [
   'match',
   'key',
@@ -66,7 +54,7 @@ export function differences(before: RuleSet | undefined, after: RuleSet): Differ
     of.flatMap(({ name }) => (only?.rule(name) === undefined ? [] : [name])).join(', ');
   const [oldOrder, newOrder] = [order(others, after), order(rules, before)];
   if (oldOrder !== newOrder) found.push(changed(undefined, 'order', oldOrder, newOrder));
-  return found;
+  return [...found, ...meterDifferences(before, after)];
 }
 
 type OfSet = readonly [RuleSet, Rule];
@@ -134,7 +122,7 @@ type Texts = ReadonlyMap<string, string | undefined>;
 
 /** A field of a rule as text. A field with numbers from plans has one text for each plan. */
 function fieldOf({ document }: RuleSet, name: string, field: (typeof FIELDS)[number]): Texts {
-  const text = textOf(document.rules.find((one) => one.name === name)?.[field]);
+  const text = textOf(document.rules?.find((one) => one.name === name)?.[field]);
   const planned = (field === 'cost' || field === 'escalate') && text?.includes('$plan.');
   if (text === undefined || !planned) return new Map([[field, text]]);
   return new Map(

@@ -119,7 +119,7 @@ async function inspected(
     KeyCall.of({ operation: 'hold', wait: 1_000_000, parts: [record, ...parts], traced: true }),
     [new KeyState(record, undefined, now), ...statesOf(parts)],
   );
-  const { lines } = stateOf(definition.name, axes, peek, 0);
+  const { lines } = stateOf(keys.name, axes, peek, 0);
   const all = axes.map(({ isSoft, place, spent }, i): InspectedAxis => {
     const wait = hold.parts[1 + place]!.wait;
     return {

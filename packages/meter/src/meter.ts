@@ -80,8 +80,8 @@ export class Meter<Who, Axes extends string> {
     const limits = this.#options.limits();
     const before = this.#made;
     if (before.limits === limits || this.#closed) return before;
-    this.#made = this.#makeKeys(limits);
     void before.close(); // its limiters decide nothing for a hold
+    this.#made = this.#makeKeys(limits);
     this.#published.changed();
     return this.#made;
   }

@@ -2,6 +2,7 @@ export type { Rule, RuleCall } from './compile/rule.js';
 export { isRulesError, type Problem, problemLine, RulesError } from './document/problems.js';
 export type { LimitInput, ReplyInput, RuleInput, RulesDocument } from './document/schema.js';
 export type { MatchInput } from './document/schema-match.js';
+export type { MeterInput } from './document/schema-meter.js';
 export type { ExpectInput, GivenInput, TestInput } from './document/schema-tests.js';
 export { Rules } from './live/rules.js';
 export type { RulesDecision } from './live/rules-decision.js';

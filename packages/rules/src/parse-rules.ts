@@ -1,5 +1,6 @@
 import { checkInteger, checkOptions } from '@sluice/core/internal';
 import { compileRules } from './compile/compile-document.js';
+import { compileMeters } from './compile/meters.js';
 import { reportIssues } from './document/issues.js';
 import { copyData } from './document/plain-data.js';
 import { Report } from './document/problems.js';
@@ -30,10 +31,12 @@ export function parseRules(source: string | RulesDocument, options: ParseOptions
   const checked = documentSchema.safeParse(data);
   if (!checked.success) reportIssues(checked.error.issues, data, report);
   const document = data as RulesDocument;
-  const rules = typeof data === 'object' && data !== null ? compileRules(document, report) : [];
-  const tests = typeof data === 'object' && data !== null ? compileTests(document, report) : [];
+  const isObject = typeof data === 'object' && data !== null;
+  const rules = isObject ? compileRules(document, report) : [];
+  const meters = isObject ? compileMeters(document, report) : new Map();
+  const tests = isObject ? compileTests(document, report) : [];
   report.throwIfAny(file);
-  return new RuleSet(document, rules, file, tests);
+  return new RuleSet(document, rules, file, tests, meters);
 }
 
 function read(source: unknown, maxLength: number): { value: unknown; report: Report } {

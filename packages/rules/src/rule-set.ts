@@ -1,3 +1,4 @@
+import type { MeterLimits } from '@sluice/core/internal';
 import type { RequestView } from '@sluice/http';
 import type { Rule, RuleCall } from './compile/rule.js';
 import type { RulesDocument } from './document/schema.js';
@@ -46,6 +47,8 @@ export class RuleSet {
     /** The name of its file, for messages. */
     readonly file: string | undefined,
     readonly tests: readonly RuleTest[],
+    /** The limits of the meters, by name. */
+    readonly meters: ReadonlyMap<string, MeterLimits>,
   ) {
     this.name = document.name ?? 'rules';
     this.version = document.version;

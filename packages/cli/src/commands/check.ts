@@ -13,6 +13,7 @@ export interface FileReport {
   readonly ok: boolean;
   readonly version?: string | number;
   readonly rules?: number;
+  readonly meters?: number;
   readonly problems: readonly Problem[];
   readonly tests: { readonly passed: number; readonly failed: readonly FailedTest[] };
 }
@@ -67,17 +68,21 @@ export async function reportOf(
     return { file, ok: false, problems: error.problems, tests: NO_TESTS };
   }
   const tests = await runTests(set);
-  const { version, rules } = set;
+  const { version, rules, meters } = set;
   const named = version === undefined ? {} : { version };
-  return { file, ok: tests.failed.length === 0, ...named, rules: rules.length, problems: [], tests };
+  const metered = meters.size === 0 ? {} : { meters: meters.size };
+  const ok = tests.failed.length === 0;
+  return { file, ok, ...named, rules: rules.length, ...metered, problems: [], tests };
 }
 
 export function linesOf({ problemLine }: RulesPackage, report: FileReport): string[] {
-  const { file, ok, rules, version, problems, tests } = report;
+  const { file, ok, rules, meters, version, problems, tests } = report;
   const failed = tests.failed.map(({ name, message, line, column }) => {
     return { message: `${name}: ${message}`, line, column, path: '', hint: undefined };
   });
   if (!ok) return [...problems, ...failed].map((problem) => problemLine(problem, file));
   const named = version === undefined ? '' : `version ${version}, `;
-  return [`${file}: ok, ${named}${count(rules!, 'rule')}, ${count(tests.passed, 'test')} passed`];
+  const metered = meters === undefined ? [] : [count(meters, 'meter')];
+  const counted = [...(rules === 0 ? [] : [count(rules!, 'rule')]), ...metered].join(', ');
+  return [`${file}: ok, ${named}${counted}, ${count(tests.passed, 'test')} passed`];
 }

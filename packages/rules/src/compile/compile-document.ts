@@ -12,6 +12,8 @@ import { compileRuleKey } from './templates.js';
  */
 export function compileRules(document: RulesDocument, report: Report): Rule[] {
   const inputs = Array.isArray(document.rules) ? document.rules : [];
+  if (document.rules === undefined && document.meter === undefined && !report.isMisspelt(['rules']))
+    report.add([], "'rules' is missing: it must be a list of rules");
   const byName = new Map<string, RuleInput>();
   inputs.forEach((rule, i) => {
     const name = (rule as Partial<RuleInput> | null)?.name;

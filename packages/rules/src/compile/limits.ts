@@ -22,7 +22,7 @@ export function compileLimits(
 }
 
 /** @returns undefined for an invalid policy */
-function compileLimit(input: LimitInput, numbers: PlanNumbers, path: Path): Policy | undefined {
+export function compileLimit(input: LimitInput, numbers: PlanNumbers, path: Path): Policy | undefined {
   const written: Readonly<Record<string, unknown>> = input;
   const given = KINDS.filter(({ name }) => written[name] !== undefined);
   const [kind, another] = given;

@@ -308,7 +308,7 @@ test('parseRules copies a document passed as an object: changing it later has no
   const set = parseRules(source);
   limit.gcra.limit = 5;
   source.rules.pop();
-  expect(set.document.rules[0]?.limit).toEqual({ gcra: { limit: 1, period: '1m' } });
+  expect(set.document.rules?.[0]?.limit).toEqual({ gcra: { limit: 1, period: '1m' } });
 });
 
 test('anchors, aliases, tabs in JSON, CRLF and a byte order mark are accepted', () => {

@@ -35,6 +35,13 @@ rules:
     reply: { status: 503, body: { error: busy }, headers: { x-why: 5 } }
   - { name: health, match: { path: /v1/health, not: [{ method: POST }] }, unlimited: true, replaces: [api] }
   - { name: next, mode: shadow, compare: api, limit: { gcra: { limit: 5, period: 60000 } } }
+meter:
+  ai:
+    axes:
+      usd: { fixedWindow: { limit: $plan.perMinute, window: 1 month, timeZone: UTC } }
+      running: { concurrency: { limit: 8 } }
+    soft: [usd]
+    overrides: { 'tenant:acme': { usd: { limit: 900 } } }
 tests:
   - name: one
     given: [{ path: /v1/a, user: { id: 1 }, times: 2, every: 1s, at: 2025-01-01T00:00:00Z }, { rule: next, key: a, plan: pro }]
@@ -45,6 +52,12 @@ rollout: { percent: 10, by: key }
 test('the JSON schema and parseRules accept the same complete document', () => {
   expect(validate(parse(COMPLETE))).toBe(true);
   expect(parseRules(COMPLETE).rules).toHaveLength(3);
+});
+
+test('the JSON schema and parseRules accept a document that has a meter only', () => {
+  const text = 'meter: { ai: { axes: { usd: { gcra: { limit: 1, period: 1m } } } } }';
+  expect(validate(parse(text))).toBe(true);
+  expect([...parseRules(text).meters.keys()]).toEqual(['ai']);
 });
 
 test.each([
@@ -58,6 +71,13 @@ test.each([
   ['rules: [{ name: a, mode: off, limit: { gcra: { limit: 1, period: 1m } } }]'],
   ['rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m, brust: 1 } } }]'],
   ['{ rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m } } }], rollout: { percent: 101 } }'],
+  ['{}'],
+  ['meter: []'],
+  ['meter: { ai: {} }'],
+  ['meter: { ai: { axes: { usd: {} } } }'],
+  ['meter: { ai: { axes: { a.b: { gcra: { limit: 1, period: 1m } } } } }'],
+  ['meter: { ai: { axes: { usd: { gcra: { limit: 1, period: 1m } } }, overrides: { ann: { usd: 5 } } } }'],
+  ['meter: { ai: { axes: { usd: { fixedWindow: { limit: 1, window: 1m }, notify: [80%] } } } }'],
   ['{ rules: [{ name: a, limit: { gcra: { limit: 1, period: 1m } } }], tests: [{ given: {} }] }'],
 ])('the JSON schema and parseRules both refuse %s', (text) => {
   expect(validate(parse(text))).toBe(false);

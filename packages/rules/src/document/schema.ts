@@ -1,6 +1,7 @@
 import { kindsWithWindows } from '@sluice/core/internal';
 import { z } from 'zod';
 import { matchSchema } from './schema-match.js';
+import { meterSchema } from './schema-meter.js';
 import { ALGORITHM_SCHEMAS, escalateSchema, NAME, strict, text } from './schema-parts.js';
 import { requestFields } from './schema-requests.js';
 import { testSchema } from './schema-tests.js';
@@ -150,14 +151,18 @@ export const documentSchema = strict('the document', {
   rules: z
     .array(rule, { error: 'must be a list of rules' })
     .min(1, { error: 'must have at least one rule' })
-    .max(1000, { error: 'must have at most 1000 rules' }),
+    .max(1000, { error: 'must have at most 1000 rules' })
+    .optional(),
+  meter: meterSchema,
   tests: z
     .array(testSchema, { error: 'must be a list of tests' })
     .max(10_000, { error: 'must have at most 10000 tests' })
     .optional()
     .describe('Requests and what is expected of them; run by `sluice check` and by testRules.'),
   rollout: rollout.optional().describe('Who gets this version; the others keep the version before.'),
-}).describe('Rate limits as data, for @sluice/rules.');
+})
+  .describe('Rate limits as data, for @sluice/rules.')
+  .meta({ anyOf: [{ required: ['rules'] }, { required: ['meter'] }] });
 
 /** A document of rules, before it is checked. */
 export type RulesDocument = z.input<typeof documentSchema>;

@@ -1,5 +1,5 @@
 import { type Cost, LimiterClosedError, memoryStore, type RateLimiter, type Store } from '@sluice/core';
-import { describe, isPromise, type MaybePromise, nearest } from '@sluice/core/internal';
+import { describe, isPromise, type MaybePromise, type MeterLimits, nearest } from '@sluice/core/internal';
 import type { NamedRule, RequestRules, RequestView } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RulesDocument } from '../document/schema.js';
@@ -86,6 +86,23 @@ export class Rules implements RequestRules {
     );
   }
 
+  /** The options that it was made with, and the store. */
+  get options(): RulesOptions {
+    return this.#bank.options;
+  }
+
+  /**
+   * The limits in force of a meter: pass the rules to `meter({ name, rules })` of `@sluice/meter`.
+   * @throws RangeError for an unknown meter; LimiterClosedError
+   */
+  meter(name: string): MeterLimits {
+    this.#checkOpen();
+    const { meters } = this.#inForce.ofMeter(name);
+    const limits = meters.get(name);
+    if (limits !== undefined) return limits;
+    throw this.#unknown('meter', name, [...meters.keys()]);
+  }
+
   /**
    * The keys, costs and plans of a request; undefined if no rule applies to it.
    * @throws KeyResolutionError if the request lacks the key of an enforced rule, or has no valid cost
@@ -156,12 +173,17 @@ export class Rules implements RequestRules {
     const rule = set.rule(name);
     if (rule?.unlimited) throw new RangeError(`Rule '${name}' is unlimited and has no limiter`);
     if (rule !== undefined) return rule;
-    const hint = nearest(
-      String(name),
+    throw this.#unknown(
+      'rule',
+      name,
       rules.map((one) => one.name),
     );
+  }
+
+  #unknown(kind: 'rule' | 'meter', name: string, known: readonly string[]): RangeError {
+    const hint = nearest(String(name), known);
     const meant = hint === undefined ? '' : `; did you mean '${hint}'?`;
-    throw new RangeError(`Rules '${this.name}' have no rule ${describe(name)}${meant}`);
+    return new RangeError(`Rules '${this.name}' have no ${kind} ${describe(name)}${meant}`);
   }
 
   #limiterOf(set: RuleSet, rule: Rule, plan?: string): RateLimiter {

@@ -35,6 +35,11 @@ export class InForce {
       : this.before!;
   }
 
+  /** The version for holds, which have no request: the version before, while it has the meter. */
+  ofMeter(name: string): RuleSet {
+    return this.before?.set.meters.has(name) ? this.before.set : this.latest.set;
+  }
+
   /** The version for code, which has no request: the version before, while it has the rule. */
   ofRule(name: string): RuleSet {
     return this.before?.set.rule(name) === undefined ? this.latest.set : this.before.set;

@@ -18,7 +18,7 @@ export class Assumptions {
   #status = false;
 
   constructor(readonly set: RuleSet) {
-    const sources = new Set(set.document.rules.flatMap((rule) => this.#valuesOf(rule)));
+    const sources = new Set((set.document.rules ?? []).flatMap((rule) => this.#valuesOf(rule)));
     this.#missing = new Map([...sources].map((source) => [source, readerOf(source)]));
   }
 
@@ -29,7 +29,7 @@ export class Assumptions {
 
   /** The assumptions as sentences without a full stop. */
   ofRule(name: string): string[] {
-    const input = this.set.document.rules.find((rule) => rule.name === name)!;
+    const input = (this.set.document.rules ?? []).find((rule) => rule.name === name)!;
     const missing = this.#valuesOf(input).filter((source) => this.#missing.has(source));
     const sentences =
       missing.length === 0
@@ -47,7 +47,7 @@ export class Assumptions {
   /** The values that a rule reads, and whose absence is not an error. */
   #valuesOf(input: RuleInput): string[] {
     const { compare } = input;
-    const base = this.set.document.rules.find((rule) => rule.name === compare);
+    const base = this.set.document.rules?.find((rule) => rule.name === compare);
     const { match, key, plan } = { ...base, ...input };
     const keys = isKeyList(key) ? key.slice(0, -1).map((one) => (one === 'USER' ? '#{user.id}' : one)) : [];
     const plans = plan !== undefined && hasTemplate(plan) ? [plan] : [];

@@ -18,7 +18,7 @@ export class LoggedRules extends RuleSet {
   last: readonly MatchedRule[] = [];
 
   constructor(set: RuleSet) {
-    super(set.document, set.rules, set.file, set.tests);
+    super(set.document, set.rules, set.file, set.tests, set.meters);
   }
 
   /** The rules that apply and have a key. */
