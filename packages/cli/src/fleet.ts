@@ -41,11 +41,11 @@ export const metersOf = ({ limiters }: Fleet): KnownLimiter[] =>
 /** The name of an axis as a limiter. */
 export const axisName = (meter: string, axis: string): string => `${meter}:${axis}`;
 
-/** The names of the limiters that are axes of meters. */
-export const axesOf = (fleet: Fleet): ReadonlySet<string> =>
+/** The names of the limiters that are axes of meters. @param only of this meter */
+export const axesOf = (fleet: Fleet, only?: string): ReadonlySet<string> =>
   new Set(
     metersOf(fleet).flatMap(({ definition: { name, meter } }) =>
-      Object.keys(meter!.axes).map((axis) => axisName(name, axis)),
+      only === undefined || only === name ? Object.keys(meter!.axes).map((axis) => axisName(name, axis)) : [],
     ),
   );
 

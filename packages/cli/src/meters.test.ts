@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { concurrency, fixedWindow, ManualClock, redisStore, type Store } from '@sluice/core';
+import { concurrency, fixedWindow, ManualClock, type RedisStore, redisStore, type Store } from '@sluice/core';
 import { type Meter, meter } from '@sluice/meter';
 import { Rules } from '@sluice/rules';
 import { sqliteStore } from '@sluice/sqlite';
@@ -12,6 +12,7 @@ import { explain } from './commands/explain.js';
 import { inspect } from './commands/inspect.js';
 import { ls } from './commands/ls.js';
 import { override } from './commands/override.js';
+import { top } from './commands/top.js';
 import { Notes } from './notes.js';
 import { Output } from './output.js';
 
@@ -164,6 +165,56 @@ describe('sluice knows a meter', () => {
     expect((await run(store, explain, ['ai', 'ann'])).written).toContain(
       'usd   user:ann  500    70     20    410',
     );
+  });
+});
+
+describe('sluice top', () => {
+  let store: RedisStore;
+  let budget: Meter<Who, 'usd' | 'running'>;
+  let name: string;
+  beforeEach(async () => {
+    name = uniqueName('ai');
+    store = redisStore({ url: redisUrl(), usage: { keys: 'plain' } });
+    budget = budgetOf(store, name);
+    const spend = async (tenant: string, user: string, usd: number) => {
+      const hold = await budget.hold({ tenant, user }, { usd: 1 });
+      await hold.settle({ usd });
+      await hold.settle({ usd });
+    };
+    await spend('acme', 'ann', 30);
+    await spend('acme', 'ben', 40);
+    await spend('umbrella', 'cleo', 50);
+    await expect(budget.hold(ann, { usd: 31 })).rejects.toMatchObject({ axis: 'usd', scope: 'tenant:acme' });
+    await store.usage!.publish();
+  });
+  afterEach(async () => {
+    await budget.close();
+    await store.close();
+  });
+
+  test('lists with --cost the keys that spent most of each axis', async () => {
+    const { code, written } = await run(store, top, [], { most: '2', cost: true, limiter: name });
+    expect([code, written.split('\n').slice(0, -2)]).toEqual([
+      0,
+      [
+        'METER             AXIS  KEY              SPENT',
+        `${name}  usd   tenant:acme      70`,
+        '                        tenant:umbrella  50',
+      ].map((line) => line.replace(/^METER +AXIS/, `${'METER'.padEnd(name.length)}  AXIS`)),
+    ]);
+    const json = await run(store, top, [], { most: '1', cost: true, limiter: `${name}:usd` }, true);
+    expect(JSON.parse(json.written)).toMatchObject({
+      meter: name,
+      axis: 'usd',
+      key: 'tenant:acme',
+      count: 70,
+    });
+    expect((await run(store, top, [], { most: '5', cost: true, limiter: `${name}:running` })).code).toBe(1);
+  });
+
+  test('lists the keys that an axis denied, under the name that explain takes', async () => {
+    const { written } = await run(store, top, [], { most: '5', limiter: name }, true);
+    expect(JSON.parse(written)).toMatchObject({ limiter: `${name}:usd`, key: 'tenant:acme', count: 1 });
   });
 });
 

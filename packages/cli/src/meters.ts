@@ -2,7 +2,7 @@ import type { Policy } from '@sluice/core';
 import { type InspectedAxis, type InspectedScope, inspectMeter } from '@sluice/meter/internal';
 import { CliError, type ExitCode } from './cli-error.js';
 import type { Context } from './command.js';
-import { type Fleet, type KnownLimiter, metersOf } from './fleet.js';
+import { axisName, type Fleet, type KnownLimiter, metersOf } from './fleet.js';
 import { processText, shownKey } from './text.js';
 import { lengthOfMicros, listText, momentOf, policyOf, timeOf } from './words.js';
 
@@ -35,7 +35,13 @@ function limitOf(policy: Policy): string {
 
 /** The meters of a name. Two of them differ in their limits, as during a rollout. */
 export const metersNamed = (fleet: Fleet, name: string): KnownLimiter[] =>
-  metersOf(fleet).filter(({ definition }) => definition.name === name);
+  metersOf(fleet).filter(({ definition }) => definition.name === name || isAtOnce(definition, name));
+
+/** Is it the name of an axis that is no limiter? Denials are counted under it. */
+const isAtOnce = ({ name: meter, meter: of }: KnownLimiter['definition'], name: string): boolean =>
+  Object.entries(of!.axes).some(
+    ([axis, { algorithm }]) => algorithm === 'concurrency' && name === axisName(meter, axis),
+  );
 
 /** The amounts of `--cost`: `usd=30000,output=500`, or a number for each axis that is spent. @throws CliError */
 export function amountsOf(text: string, policies: Readonly<Record<string, Policy>>): Record<string, number> {

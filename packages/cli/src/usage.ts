@@ -3,7 +3,7 @@ import { type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/fl
 import { type Rates, ratesOf } from '@sluice/fleet/internal';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
-import type { Fleet } from './fleet.js';
+import { axesOf, axisName, type Fleet, metersOf } from './fleet.js';
 import { type Owner, ownerOfCounted } from './owners.js';
 
 /** The counts of processes with the option `usage`, of which there may be none. */
@@ -100,9 +100,10 @@ export interface ListedKey extends Owner {
 
 /**
  * The heaviest keys of all limiters, or of one. Limiters and keys have the names that other commands accept. Digests stay digests.
- * @param only a limiter or a combination
+ * @param only a limiter, a combination or a meter
  */
 export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: number, only?: string) {
+  const axes = axesOf(fleet, only ?? '');
   const found: ListedKey[] = usage.limiters
     .flatMap((report) =>
       report[list].map(({ scope, key, ...counts }) => ({
@@ -111,20 +112,50 @@ export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: n
         ...counts,
       })),
     )
-    .filter(({ limiter, combination }) => only === undefined || limiter === only || combination === only)
+    .filter(
+      ({ limiter, combination }) =>
+        only === undefined || limiter === only || combination === only || axes.has(limiter),
+    )
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
   return { ...keyRows(found, list === 'costly' ? 'PERMITS' : 'DENIED'), found };
 }
 
+/** A key and what it spent of an axis of a meter. */
+export interface SpendingKey extends ListedKey {
+  readonly meter: string;
+  readonly axis: string;
+}
+
+/** The keys that spent most of each axis: amounts of two axes cannot be compared. @param only a meter, or an axis such as `ai:usd` */
+export function spentRows(usage: UsageReport, fleet: Fleet, most: number, only?: string) {
+  const axes = new Map<string, readonly [meter: string, axis: string]>();
+  for (const { definition } of metersOf(fleet))
+    for (const axis of Object.keys(definition.meter!.axes))
+      axes.set(axisName(definition.name, axis), [definition.name, axis]);
+  const found = [...axes].flatMap(([name, [meter, axis]]): SpendingKey[] =>
+    only === undefined || only === name || only === meter
+      ? topRows(usage, fleet, 'costly', most, name).found.map((one) => ({ meter, axis, ...one }))
+      : [],
+  );
+  const rows = found.map((one, i) => {
+    const isFirst = found[i - 1]?.limiter !== one.limiter;
+    return [isFirst ? one.meter : '', isFirst ? one.axis : '', one.key, amountText(one)];
+  });
+  return { heads: ['METER', 'AXIS', 'KEY', 'SPENT'], rows, found };
+}
+
+const amountText = ({ count, error }: ListedKey): string =>
+  error === 0 ? String(count) : `${count - error}–${count}`;
+
 /** The heads and rows of a table of keys. Policies have a column if a limiter has several. */
 export function keyRows(found: readonly ListedKey[], what: string): { heads: string[]; rows: string[][] } {
   const several = found.some(({ policy }) => policy !== undefined);
-  const rows = found.map(({ limiter, policy = '', key, count, error }) => [
-    limiter,
-    ...(several ? [policy] : []),
-    key,
-    error === 0 ? String(count) : `${count - error}–${count}`,
+  const rows = found.map((one) => [
+    one.limiter,
+    ...(several ? [one.policy ?? ''] : []),
+    one.key,
+    amountText(one),
   ]);
   return { heads: ['LIMITER', ...(several ? ['POLICY'] : []), 'KEY', what], rows };
 }

@@ -1,8 +1,10 @@
-// What core loads for the options `usage`, `notify` and `denials`, and what our own tools share. Not public API: it may change with any release.
+// What core and meters load for the options `usage`, `notify` and `denials`, and what our own tools share. Not public API: it may change with any release.
+import type { StoreUsage as Counts } from '@sluice/core';
 import type { StoreWatching } from '@sluice/core/internal';
 import { DenialFeed } from './denials/denial-feed.js';
 import { observe } from './observe.js';
 import { readNotify } from './thresholds/notify-options.js';
+import { CallCounter } from './usage/call-counter.js';
 import { StoreUsage } from './usage/store-usage.js';
 import { checkUsage } from './usage/usage-options.js';
 
@@ -12,6 +14,10 @@ export const openUsage: StoreWatching['openUsage'] = (where, option, board) => {
   const { keys, keyUse } = checkUsage(where, option);
   return new StoreUsage(keys, board, keyUse);
 };
+
+/** Counts the calls of a limiter that `@sluice/meter` decides. */
+export const callCounter = (usage: Counts, limiter: string): CallCounter =>
+  new CallCounter(usage as StoreUsage, limiter);
 
 export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => DenialFeed.of(source, wasUsed);
 

@@ -6,12 +6,15 @@ import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } fro
 import { HoldMessages } from './hold-message.js';
 import { denialOf, stateOf } from './left.js';
 import type { HeldAxis, MeterKeys } from './parts.js';
+import type { MeterUsage } from './usage.js';
 
 /** What the holds of a meter have in common. */
 export interface HoldContext {
   readonly name: string;
   readonly keys: MeterKeys;
   readonly axisNames: readonly string[];
+  /** Undefined: the store does not count calls. */
+  readonly usage: MeterUsage | undefined;
   decide(operation: 'hold' | 'settle', ttl: number, parts: ReturnType<MeterKeys['partsOf']>): Promise<Answer>;
 }
 
@@ -82,7 +85,10 @@ export class Hold<Axes extends string = string> {
       if (isHeld) await this.cancel();
       throw error;
     });
-    if (denial !== undefined) throw new BudgetExceededError(this.#context.name, denial);
+    const { name, usage } = this.#context;
+    if (denial === undefined) return usage?.held(this.#setting.axes);
+    usage?.denied(this.#setting.axes, denial);
+    throw new BudgetExceededError(name, denial);
   }
 
   /**
@@ -186,6 +192,7 @@ export class Hold<Axes extends string = string> {
 
   async #settle(used: WholeAmounts): Promise<BudgetState> {
     const answer = await this.#send('settle', used, 0);
+    this.#context.usage?.settled(this.#setting.axes, used);
     const state = stateOf(this.meter, this.#setting.axes, answer, 1);
     this.#state = state;
     return state;

@@ -24,6 +24,7 @@ import {
   type RuledMeterOptions,
 } from './meter-options.js';
 import { type HeldAxis, MeterKeys } from './parts.js';
+import { MeterUsage } from './usage.js';
 
 /** Ids whose holds may have begun without this process knowing it. */
 const MOST_UNKNOWN = 10_000;
@@ -44,6 +45,7 @@ export class Meter<Who, Axes extends string> {
   readonly name: string;
   readonly #options: ReturnType<typeof checkMeterOptions<Who, Axes>>;
   readonly #published: PublishedMeter;
+  readonly #usage: MeterUsage | undefined;
   readonly #decide: (
     operation: 'hold' | 'settle' | 'peek',
     wait: number,
@@ -62,6 +64,7 @@ export class Meter<Who, Axes extends string> {
     this.#options = checked;
     this.#made = this.#makeKeys(limits());
     this.#published = new PublishedMeter(store.fleet, name, keyPrefix, () => this.#publishedLimits());
+    this.#usage = MeterUsage.of(store, name);
     const decider = deciderOf(store, { deadline, denyCache: 0 });
     this.#decide = async (operation, wait, parts) =>
       decider.decide(KeyCall.of({ operation, wait, parts, traced: true }));
@@ -127,7 +130,10 @@ export class Meter<Who, Axes extends string> {
     const { key } = keys.recordOf(id, axes, 0, 0);
     const owner = this.#unknown.get(key) ?? randomOwner();
     const reportSoft = (state: BudgetState) => this.#reportSoft(keys, who, state);
-    const context = { name: this.name, keys, axisNames: keys.names, decide: this.#decide };
+    const context = {
+      ...{ name: this.name, keys, axisNames: keys.names },
+      ...{ decide: this.#decide, usage: this.#usage },
+    };
     const hold = new Hold<Axes>(context, { id, axes, owner, ttl: micros, reportSoft }, whole);
     try {
       await hold.begin(kind);

@@ -1,27 +1,33 @@
-import { lengthText } from '@sluice/fleet';
+import { lengthText, type UsageReport } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import { CliError, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
-import { fleetOf } from '../fleet.js';
+import { axesOf, type Fleet, fleetOf } from '../fleet.js';
 import { PAUSE_HEADS, pauseJson, pauseRows, upstreamsOf } from '../upstreams.js';
-import { topRows, usageOf } from '../usage.js';
+import { spentRows, type TopList, topRows, usageOf } from '../usage.js';
 
 export const top: CommandDefinition = {
   name: 'top',
   arguments: [],
   options: [
-    { flags: '--cost', description: 'keys that took the most permits, instead of those denied most' },
+    {
+      flags: '--cost',
+      description: 'keys that took the most permits, and that spent most of each axis of a meter',
+    },
     {
       flags: '--shadow',
       description: 'keys that a dry run or a candidate rule would have denied most',
     },
     { flags: '--paused', description: 'what is paused longest of the upstreams of @sluice/outgoing' },
-    { flags: '--limiter <name>', description: 'only this limiter, or the limiters of this combination' },
+    {
+      flags: '--limiter <name>',
+      description: 'only this limiter, the limiters of this combination, or this meter',
+    },
     { flags: '-n, --most <keys>', description: 'how many keys', default: '20' },
   ],
   summary: 'list the keys that are denied most',
   description:
-    'Lists the keys that all processes denied most in the last 15 minutes, or that took the most permits. Needs processes with the ' +
+    'Lists the keys that all processes denied most in the last 15 minutes, or that took the most permits, and the keys that spent most of each axis of a meter. Needs processes with the ' +
     'option usage of their store, except for --paused. A count such as 90–100 lies between the two. Exits with 1 if there is none.',
   example: ['top -n 3', 'LIMITER  KEY          DENIED\n  login    203.0.113.7  4711'],
   writes: false,
@@ -38,13 +44,17 @@ export const top: CommandDefinition = {
     if (options.paused === true) return listPauses(context, most, limiter);
     const usage = await usageOf(context);
     const list = options.cost === true ? 'costly' : options.shadow === true ? 'shadowDenied' : 'denied';
-    const { heads, rows, found } = topRows(usage, await fleetOf(context), list, most, limiter);
-    for (const one of found) output.json(one);
-    if (rows.length === 0) {
+    const fleet = await fleetOf(context);
+    const spent = list === 'costly' ? spentRows(usage, fleet, most, limiter) : NOTHING;
+    const { heads, rows, found } = topRows(withoutAxes(usage, fleet, list), fleet, list, most, limiter);
+    for (const one of [...found, ...spent.found]) output.json(one);
+    if (rows.length === 0 && spent.rows.length === 0) {
       output.say('No key is in the list.');
       return 1;
     }
-    output.table(heads, rows);
+    if (rows.length > 0) output.table(heads, rows);
+    if (rows.length > 0 && spent.rows.length > 0) output.line();
+    if (spent.rows.length > 0) output.table(spent.heads, spent.rows);
     const span = Math.max(...usage.limiters.map((one) => one.span));
     const hashed =
       usage.keys === 'hash'
@@ -54,6 +64,15 @@ export const top: CommandDefinition = {
     return 0;
   },
 };
+
+const NOTHING: ReturnType<typeof spentRows> = { heads: [], rows: [], found: [] };
+
+/** What axes of meters took has a table of its own. */
+function withoutAxes(usage: UsageReport, fleet: Fleet, list: TopList): UsageReport {
+  if (list !== 'costly') return usage;
+  const axes = axesOf(fleet);
+  return { ...usage, limiters: usage.limiters.filter(({ limiter }) => !axes.has(limiter)) };
+}
 
 /** The pauses of all upstreams that end last. */
 async function listPauses(context: Context, most: number, upstream: string | undefined): Promise<ExitCode> {
