@@ -3,7 +3,8 @@ import { type InspectedPolicy, inspectKey, policyText } from '@sluice/fleet';
 import { Refusal } from './answers.js';
 import { asError, warnOfRead } from './failure.js';
 import type { Limiters } from './limiters.js';
-import type { KeyEvents, KeyState, PolicyState } from './messages.js';
+import type { KeyEvents, KeyState, MeterState, PolicyState } from './messages.js';
+import { meterState } from './meter-state.js';
 import type { Source } from './streams.js';
 
 /** Pause between two reads of a key, ms. */
@@ -46,9 +47,11 @@ async function seen(
   limiters: Limiters,
   name: string,
   key: string,
-): Promise<['key', KeyState, string] | ['problem', string, string]> {
+): Promise<['key', KeyState, string] | ['meter', MeterState, string] | ['problem', string, string]> {
   try {
     const definition = await limiters.definition(name);
+    if (definition.meter !== undefined)
+      return ['meter', ...(await meterState(limiters.store, definition, key))];
     const inspected = await inspectKey(limiters.store, definition, key);
     const { now, known, allowed, wait = null, policies } = inspected;
     const state: KeyState = { now, known, allowed, wait, policies: policies.map(policyState) };

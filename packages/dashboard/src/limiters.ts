@@ -33,7 +33,8 @@ export class Limiters {
 
   /** @throws Refusal if no process published it */
   async definition(name: string): Promise<LimiterDefinition> {
-    const known = (await this.#all()).get(name);
+    const all = await this.#all();
+    const known = all.get(name) ?? [...all.values()].find(({ definition }) => isAtOnce(definition, name));
     if (known === undefined) throw new Refusal(404, `No process has made a limiter '${name}' known`);
     return known.definition;
   }
@@ -102,6 +103,12 @@ export class Limiters {
     return known;
   }
 }
+
+/** Is it the name of an axis of what runs at once? Denials are counted under it, and the meter shows its keys. */
+const isAtOnce = ({ name: meter, meter: of }: LimiterDefinition, name: string): boolean =>
+  Object.entries(of?.axes ?? {}).some(
+    ([axis, { algorithm }]) => algorithm === 'concurrency' && name === `${meter}:${axis}`,
+  );
 
 const textsOf = (policies: LimiterDefinition['policies']): LimiterInfo['policyTexts'] =>
   Object.fromEntries(Object.entries(policies).map(([name, policy]) => [name, policyText(policy)]));

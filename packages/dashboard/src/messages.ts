@@ -46,7 +46,7 @@ export interface About {
 export interface LimiterInfo {
   readonly name: string;
   readonly kind: DefinitionKind;
-  /** Empty for `combined` and `shared`. */
+  /** Empty for `combined`, `shared` and `meter`. */
   readonly policies: Readonly<Record<string, Policy>>;
   /** The policies as text. */
   readonly policyTexts: Readonly<Record<string, string>>;
@@ -150,6 +150,8 @@ export interface KeyRequest {
 /** The events of the stream `key`. */
 export interface KeyEvents {
   readonly key: KeyState;
+  /** Of a meter: the scopes that the key may mean. */
+  readonly meter: MeterState;
   /** The reason why the key cannot be read now. */
   readonly problem: string;
 }
@@ -180,6 +182,31 @@ export interface PolicyState
   /** The policy in words. */
   readonly text: string;
   readonly view: InspectedPolicy['state']['view'];
+}
+
+/** The scopes of a meter. Moments are µs of the store's clock. */
+export interface MeterState {
+  readonly now: number;
+  readonly axes: readonly AxisState[];
+}
+
+/** One axis of one scope. */
+export interface AxisState {
+  readonly axis: string;
+  readonly scope: string;
+  /** Does it report only, and never deny? */
+  readonly isSoft: boolean;
+  readonly limit: number;
+  readonly spent: number;
+  readonly held: number;
+  /** Below 0 after more was used than was held. */
+  readonly left: number;
+  /** When 1 of it fits: `now` if it does; null: never. */
+  readonly freesAt: number | null;
+  /** End of a block; 0 without one. */
+  readonly blockedUntil: number;
+  /** End of an override; 0 without one. */
+  readonly overrideUntil: number;
 }
 
 /** The body of `POST change`: a change of a key. */

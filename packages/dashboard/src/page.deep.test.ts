@@ -15,6 +15,7 @@ import {
   tokenBucket,
 } from '@sluice/core';
 import { readDefinitions } from '@sluice/fleet';
+import { meter } from '@sluice/meter';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../../../tests/support/browser.js';
 import { eventually } from '../../../tests/support/eventually.js';
@@ -565,6 +566,41 @@ test.each([360, 800, 1400])('at a width of %d pixels the page does not scroll si
   await page.locator('#denials tr').waitFor();
   await show(page, 'ann', limiter.name);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+});
+
+test('a key of a meter has the spent, held and left amounts of each axis, and the axis that stops it', async () => {
+  const store = memoryStore();
+  await serve(store);
+  const budget = meter({
+    name: 'ai',
+    store,
+    axes: { usd: fixedWindow({ limit: 100, window: '1h' }), running: concurrency({ limit: 2 }) },
+    scopes: (user: string) => ['tenant:acme', { key: `user:${user}`, axes: ['usd'] }],
+  });
+  const first = await budget.hold('ann', { usd: 70 });
+  await first.settle({ usd: 75 });
+  const hold = await budget.hold('ann', { usd: 20 }, { lapse: 'refund', ttl: '1h' });
+  const page = await open();
+  await page.locator('#limiter option', { hasText: /^ai$/ }).waitFor({ state: 'attached' });
+  await page.getByLabel('Limit', { exact: true }).selectOption('ai');
+  await page.getByLabel('Key', { exact: true }).fill('ann');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  const cells = (text: string) => page.locator('#axes tr', { hasText: text }).locator('td').allTextContents();
+  await page.locator('#axes tr').waitFor();
+  expect(await cells('user:ann')).toEqual(['usd user:ann', '100', '75', '20', '5', '']);
+  await page.getByText('A call would pass now.').waitFor();
+  await hold.settle({ usd: 30 });
+  await page.getByText('A call would be stopped by usd.').waitFor();
+  const [, limit, spent, held, left, frees] = await cells('user:ann');
+  expect([limit, spent, held, left]).toEqual(['100', '105', '0', '-5']);
+  expect(frees).toMatch(/^(?:59 min|1 h)/);
+  await page.getByLabel('Key', { exact: true }).fill('acme');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await page.locator('#axes tr', { hasText: 'running' }).waitFor();
+  expect(await cells('running')).toEqual(['running tenant:acme', '2', '0', '0', '2', '']);
+  expect(await page.locator('[data-limiter="ai"]').count()).toBe(0);
+  expect(await page.locator('[data-limiter="ai:usd"]').count()).toBe(1);
+  await budget.close();
 });
 
 test('a lost connection is opened again, and a signed-out user sees no more data', async () => {

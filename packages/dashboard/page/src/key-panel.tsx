@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KeyState, LimiterInfo } from '../../src/messages.ts';
+import type { KeyState, LimiterInfo, MeterState } from '../../src/messages.ts';
 import { Actions, type Chosen } from './actions.tsx';
 import { Drawing } from './drawing.tsx';
+import { Meter } from './meter.tsx';
 import { Name } from './name.tsx';
 import { openStream, postOf } from './stream.ts';
 import { useNow } from './use-now.ts';
@@ -24,7 +25,9 @@ export function KeyPanel({ limiters, chosen, write, onChoose }: Props) {
     setKey(chosen.key);
   }, [chosen]);
   // A combination and a shared rate have no keys of their own.
-  const withKeys = limiters.filter(({ policies }) => Object.keys(policies).length > 0);
+  const withKeys = limiters.filter(
+    ({ kind, policies }) => kind === 'meter' || Object.keys(policies).length > 0,
+  );
   const name = limiter || withKeys[0]?.name || '';
   return (
     <section aria-labelledby="key-heading">
@@ -74,6 +77,11 @@ interface Answer {
   readonly ahead: number;
 }
 
+interface MeterAnswer {
+  readonly state: MeterState;
+  readonly ahead: number;
+}
+
 function Watched({
   chosen,
   limiter,
@@ -84,6 +92,7 @@ function Watched({
   readonly write: boolean;
 }) {
   const [answer, setAnswer] = useState<Answer | undefined>();
+  const [meter, setMeter] = useState<MeterAnswer | undefined>();
   const [problem, setProblem] = useState('');
   useEffect(
     () =>
@@ -92,9 +101,9 @@ function Watched({
         postOf(chosen),
         (name, data) => {
           setProblem(name === 'problem' ? String(data) : '');
-          if (name !== 'key') return;
-          const state = data as KeyState;
-          setAnswer({ state, ahead: state.now - Date.now() * 1000 });
+          const ahead = () => (data as { readonly now: number }).now - Date.now() * 1000;
+          if (name === 'meter') setMeter({ state: data as MeterState, ahead: ahead() });
+          if (name === 'key') setAnswer({ state: data as KeyState, ahead: ahead() });
         },
         (connection) => {
           if (connection === 'lost')
@@ -116,6 +125,7 @@ function Watched({
           {problem}
         </p>
       )}
+      {meter !== undefined && problem === '' && <Meter {...meter} />}
       {answer !== undefined && problem === '' && <State {...answer} />}
       {answer !== undefined && write && limiter !== undefined && (
         <Actions chosen={chosen} limiter={limiter} state={answer.state} />

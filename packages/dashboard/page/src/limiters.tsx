@@ -79,8 +79,10 @@ type Named = Pick<LimiterInfo, 'name'> & Partial<LimiterInfo>;
 /** Limiters that made themselves known, and those that were only seen to decide. */
 function named(limiters: readonly LimiterInfo[], seen: readonly string[]): readonly Named[] {
   const known = new Set(limiters.map(({ name }) => name));
+  // The axes of a meter are limiters.
+  const shown = limiters.filter(({ kind }) => kind !== 'meter');
   const others = seen.filter((name) => !known.has(name)).map((name) => ({ name }));
-  return [...limiters, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...shown, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function Limiter({
