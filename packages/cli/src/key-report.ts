@@ -26,16 +26,19 @@ export async function lookAt(
       problem: undefined,
     };
   } catch (error) {
-    // Other limiters can still be read.
-    const isOurs =
-      error instanceof RangeError ||
-      // An algorithm or an option of a later version.
-      error instanceof TypeError ||
-      (isStoreRefusal(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
-    if (!isOurs || isKeyResolutionError(error)) throw error;
-    const why = (error as Error).message.replace(/^[\w ]+: /, '');
-    return { limiter, seen: undefined, problem: why + updateFor(limiter) };
+    return { limiter, seen: undefined, problem: problemOf(error, limiter) };
   }
+}
+
+/** Why what a limiter or a meter has stored cannot be read: others still can. @throws the error itself if it is of another kind */
+export function problemOf(error: unknown, limiter: KnownLimiter): string {
+  const isOurs =
+    error instanceof RangeError ||
+    // An algorithm or an option of a later version.
+    error instanceof TypeError ||
+    (isStoreRefusal(error) && (error.reason === 'WRONGTYPE' || error.reason === 'NOPERM'));
+  if (!isOurs || isKeyResolutionError(error)) throw error;
+  return (error as Error).message.replace(/^[\w ]+: /, '') + updateFor(limiter);
 }
 
 /** The remedy if a newer version wrote the value. */

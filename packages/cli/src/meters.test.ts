@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { concurrency, fixedWindow, ManualClock, type RedisStore, redisStore, type Store } from '@sluice/core';
+import { announce, NO_POLICIES } from '@sluice/core/internal';
+import { readDefinitions } from '@sluice/fleet';
 import { type Meter, meter } from '@sluice/meter';
 import { Rules } from '@sluice/rules';
 import { sqliteStore } from '@sluice/sqlite';
@@ -249,6 +251,32 @@ meter:
     await budget.close();
     await rules.close();
     await store.close();
+  }
+});
+
+test('explain refuses a meter that a later version has published, and inspect shows the others', async () => {
+  const [store, newer] = [redisStore(redisUrl()), redisStore(redisUrl())];
+  const name = uniqueName('ai');
+  const budget = budgetOf(store, `${name}-known`);
+  try {
+    const hold = await budget.hold(ann, { usd: 3 });
+    await newer.connect();
+    const announced = announce(newer.fleet, 'v2', name, () => ({
+      ...{ kind: 'meter', name, keyPrefix: 'sluice', hashTag: name, ...NO_POLICIES },
+      meter: { axes: { usd: { algorithm: 'quantum', limit: 5 } as never }, soft: [], scopes: {} },
+    }));
+    await readDefinitions(newer);
+    await readDefinitions(store);
+    await expect(run(store, explain, [name, 'user:ann'])).rejects.toThrow(/cannot be read: .*algorithm/);
+    const { code, written } = await run(store, inspect, ['user:ann']);
+    expect(code).toBe(0);
+    expect(written).toMatch(new RegExp(`${name} \\(meter\\)\n  It cannot be read: `));
+    expect(written).toMatch(new RegExp(`${name}-known \\(meter\\)\nAXIS`));
+    announced();
+    await hold.cancel();
+  } finally {
+    await budget.close();
+    await Promise.all([store.close(), newer.close()]);
   }
 });
 

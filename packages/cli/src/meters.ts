@@ -1,8 +1,15 @@
 import type { Policy } from '@sluice/core';
-import { type InspectedAxis, type InspectedScope, inspectMeter } from '@sluice/meter/internal';
+import { LAYOUT } from '@sluice/core/internal';
+import {
+  type InspectedAxis,
+  type InspectedScope,
+  type InspectMeterOptions,
+  inspectMeter,
+} from '@sluice/meter/internal';
 import { CliError, type ExitCode } from './cli-error.js';
 import type { Context } from './command.js';
 import { axisName, type Fleet, type KnownLimiter, metersOf } from './fleet.js';
+import { problemOf } from './key-report.js';
 import { processText, shownKey } from './text.js';
 import { lengthOfMicros, listText, momentOf, policyOf, timeOf } from './words.js';
 
@@ -68,6 +75,23 @@ export function amountsOf(text: string, policies: Readonly<Record<string, Policy
   );
 }
 
+/** The scopes that a key may mean; a text if they cannot be read. */
+async function lookAtMeter(
+  { store, ask }: Context,
+  known: KnownLimiter,
+  key: string,
+  options: InspectMeterOptions = {},
+): Promise<readonly InspectedScope[] | string> {
+  const other = known.processes.find(({ layout }) => layout !== LAYOUT);
+  if (other !== undefined)
+    return `its keys are in the layout ${other.layout}, and this version reads ${LAYOUT}`;
+  try {
+    return await ask(inspectMeter(store, known.definition, key, options));
+  } catch (error) {
+    return problemOf(error, known);
+  }
+}
+
 /** Shows the rest of each axis, of each scope that a key may mean, and which axis stops a call. */
 export async function explainMeter(
   context: Context,
@@ -75,15 +99,16 @@ export async function explainMeter(
   key: string,
   { cost, plan }: { readonly cost?: string | undefined; readonly plan?: string | undefined },
 ): Promise<ExitCode> {
-  const { output, store, ask } = context;
+  const { output } = context;
   let passes = true;
-  for (const { definition, processes } of meters) {
-    const { name, meter } = definition;
+  for (const known of meters) {
+    const { name, meter } = known.definition;
     checkPlan(name, Object.keys(meter!.plans ?? {}), plan);
     const amounts = cost === undefined ? undefined : amountsOf(cost, meter!.axes);
-    const scopes = await ask(inspectMeter(store, definition, key, { amounts, plan }));
-    if (meters.length > 1)
-      output.say(output.style('dim', `With the limits of ${listText(processes.map(processText), 2)}:`));
+    const scopes = await lookAtMeter(context, known, key, { amounts, plan });
+    const of = listText(known.processes.map(processText), 2);
+    if (typeof scopes === 'string') throw new CliError(`Meter '${name}' of ${of} cannot be read: ${scopes}.`);
+    if (meters.length > 1) output.say(output.style('dim', `With the limits of ${of}:`));
     for (const scope of scopes) {
       const stops = stopsOf(scope);
       passes &&= stops === undefined;
@@ -146,21 +171,28 @@ export const notesOf = ({ axes, scope, now }: InspectedScope): string[] =>
 
 /** Shows the scopes that a key may mean, and what each axis has of them. @returns how many meters know the key */
 export async function inspectedMeters(
-  { output, store, ask }: Context,
+  context: Context,
   meters: readonly KnownLimiter[],
   key: string,
   all: boolean,
 ): Promise<number> {
-  let known = 0;
-  for (const { definition } of meters) {
-    const scopes = await ask(inspectMeter(store, definition, key));
-    const isKnown = scopes.some((scope) => scope.known);
-    if (isKnown) known += 1;
+  const { output } = context;
+  let count = 0;
+  for (const known of meters) {
+    const { name } = known.definition;
+    const scopes = await lookAtMeter(context, known, key);
+    const isKnown = typeof scopes === 'string' || scopes.some((scope) => scope.known);
+    if (isKnown) count += 1;
     else if (!all) continue;
-    for (const scope of scopes) output.json({ meter: definition.name, ...scope });
-    output.line(output.style('bold', `${definition.name} (meter)`));
+    output.line(output.style('bold', `${name} (meter)`));
+    if (typeof scopes === 'string') {
+      output.json({ meter: name, key, problem: scopes });
+      output.say(output.style('red', `It cannot be read: ${scopes}.`), '  ');
+      continue;
+    }
+    for (const scope of scopes) output.json({ meter: name, ...scope });
     output.table(AXIS_HEADS, scopes.flatMap(axisRows));
     for (const scope of scopes) for (const note of notesOf(scope)) output.say(note, '  ');
   }
-  return known;
+  return count;
 }

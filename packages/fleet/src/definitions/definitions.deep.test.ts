@@ -160,6 +160,40 @@ test('a foreign text on the board is omitted with a reason', async () => {
   await store.close();
 });
 
+test('a definition of a meter with too many axes or kinds of scopes, or with wrong ones, is omitted with a reason', async () => {
+  const store = memoryStore();
+  const some = { axes: { usd: policy }, soft: [], scopes: { user: ['usd'] } };
+  const many = <T>(count: number, value: T) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, value]));
+  const read = async (meter: object) => {
+    const one = {
+      kind: 'meter',
+      name: 'ai',
+      keyPrefix: 'sluice',
+      policies: {},
+      several: false,
+      prefixes: {},
+      suffix: '',
+      meter,
+    };
+    const process = { version: '1.0.0', layout: 'v2', host: 'h', pid: 1, omitted: 0, limiters: [one] };
+    await store.fleet.publish('definitions', JSON.stringify(process), 60_000);
+    const reasons: string[] = [];
+    const [found] = await readDefinitions(store, ({ reason }) => reasons.push(reason));
+    return [found!.limiters.map((limiter) => limiter.meter), reasons];
+  };
+  expect(await read(some)).toEqual([[some], []]);
+  for (const [meter, field] of [
+    [{ ...some, axes: many(21, policy) }, 'axes'],
+    [{ ...some, axes: { usd: 5 } }, 'axes'],
+    [{ ...some, scopes: many(11, []) }, 'scopes'],
+    [{ ...some, scopes: { 'a b': [] } }, 'scopes'],
+    [{ ...some, overrides: { ann: { usd: { limit: {} } } } }, 'overrides'],
+  ] as const)
+    expect(await read(meter)).toEqual([[], [`limiter 1 of its limiters: its ${field} cannot be read`]]);
+  await store.close();
+});
+
 test('definitions beyond the maximum length of a text are counted as omitted', async () => {
   const store = memoryStore();
   const names = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(100, 'p'));

@@ -30,6 +30,8 @@ import {
 const LAYOUT_TEXT = /^v\d{1,9}$/;
 const ANY = /^/;
 const MOST_BLOCKS = 20;
+/** The part of a scope before its first `:`. */
+const KIND = /^[\w.-]{0,50}$/;
 
 /** Lengths are checked where the escalation is used. */
 const length = textOrNumber as Reader<EscalateOptions['within']>;
@@ -57,14 +59,17 @@ const plan = {
 
 /** Numbers and words, by option. They are checked where the policy is used. */
 const numbers = map(either(oneOf(true, false), textOrNumber), NAME);
-const axes = map(policy, NAME);
+/** An object of at most so many fields: each of them is looked up. */
+const atMost = <T>(most: number, read: Reader<Readonly<Record<string, T>>>) =>
+  checked(read, (all) => Object.keys(all).length <= most);
+const axes = atMost(20, map(policy, NAME));
 
 const meter = fields<MeterDefinition>({
   axes,
   soft: list(text(NAME)),
   plans: optional(map(axes, ANY)),
   overrides: optional(map(map(numbers, NAME), ANY)),
-  scopes: map(list(text(NAME)), ANY),
+  scopes: atMost(10, map(list(text(NAME)), KIND)),
 });
 
 const limiter = fields<LimiterDefinition>({
