@@ -1,5 +1,6 @@
 import { isKeyResolutionError } from '@sluice/core';
 import type { RequestView } from '@sluice/http';
+import { meter } from '@sluice/meter';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { runs } from '../../../../tests/support/runs.js';
@@ -34,6 +35,13 @@ rules:
   - { name: login, match: { method: POST, path: /login }, limit: { slidingLog: { limit: 5, window: 15m } } }
   - { name: next, mode: shadow, compare: api, limit: { gcra: { limit: 5, period: 60000, burst: 2 } } }
   - { name: jobs, limit: { concurrency: { limit: 2, lease: 30s } }, key: USER }
+meter:
+  ai:
+    axes:
+      usd: { fixedWindow: { limit: $plan.perMinute, window: 1 month, timeZone: UTC } }
+      running: { concurrency: { limit: 8 } }
+    soft: [running]
+    overrides: { acme: { usd: { limit: 900 }, running: { limit: 2, lease: 1m } } }
 tests:
   - name: free
     given: [{ path: /v1/a, host: api.example.com, user: { id: 1 }, times: 3 }, { rule: jobs, key: a, times: 3 }]
@@ -146,6 +154,16 @@ async function decides(set: RuleSet): Promise<void> {
       await rules.decide(request);
     } catch (error) {
       if (!isKeyResolutionError(error)) throw error;
+    }
+  }
+  for (const [name, { overrides = {}, plans = {} }] of set.meters) {
+    const keys = ['some', ...Object.keys(overrides)].slice(0, 10);
+    const budgets = [undefined, ...Object.keys(plans)].map((plan) =>
+      meter({ name, rules, scopes: () => keys.map((key) => ({ key, plan })) }),
+    );
+    for (const budget of budgets) {
+      await budget.status('');
+      await budget.close();
     }
   }
   await rules.close();
