@@ -1,0 +1,77 @@
+import type { Decision } from '@sluice/core';
+import {
+  type MatchedRules,
+  RequestLimit,
+  type RequestRules,
+  type RequestView,
+  type Verdict,
+} from '@sluice/http';
+import type { Rules } from '@sluice/rules';
+import type { Answer } from './answer.js';
+
+/** What a client wants to have decided: a request, which rules match, or a rule by its name. */
+export interface Call extends RequestView {
+  readonly named?: { readonly rule: string; readonly key: string; readonly plan?: string | undefined };
+  /** The permits that each rule takes; undefined: as the rules say. */
+  readonly cost?: number | undefined;
+  /** The rules that were found. */
+  matched?: MatchedRules | undefined;
+}
+
+export const EMPTY_REQUEST = {
+  user: undefined,
+  method: 'GET',
+  path: '/',
+  params: {},
+  query: {},
+  body: undefined,
+};
+
+/** Decides the calls of all protocols by the rules. */
+export class Decider {
+  readonly #limit: RequestLimit<[]>;
+
+  constructor(readonly rules: Rules) {
+    const match: RequestRules['match'] = (call: Call) => {
+      const found = call.named === undefined ? rules.match(call) : this.#ofName(call.named);
+      call.matched = found && call.cost !== undefined ? withCost(found, call.cost) : found;
+      return call.matched;
+    };
+    const { name, store, limiters, bodyRules } = rules;
+    this.#limit = new RequestLimit('serve', {
+      rules: { name, store, limiters, bodyRules, rule: (one) => rules.rule(one), match },
+      // No protocol says how a request ended, so `skipSuccessfulRequests` and `skipFailedRequests` refund nothing.
+      requestWasSuccessful: () => true,
+      validate: false,
+    });
+  }
+
+  /** @throws KeyResolutionError without a key, RangeError for an unknown rule */
+  decide(call: Call, answer: Answer): Verdict | Promise<Verdict> {
+    return this.#limit.handle(call, answer);
+  }
+
+  #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {
+    const { rules } = this;
+    const { mode, timeout, shadows, ...own } = rules.rule(rule);
+    const [call, ...compared] = [own, ...shadows].map((one) => ({
+      limiter: rules.limiter(one.name.slice(rules.name.length + 1), plan),
+      keys: key,
+      cost: one.cost(() => undefined),
+    }));
+    const replyTo = () => rules.ruleSet.rule(rule)?.reply;
+    if (mode === 'shadow') return { enforced: undefined, shadows: [call!, ...compared], replyTo };
+    return { enforced: call, timeout, shadows: compared, replyTo };
+  }
+}
+
+const withCost = (found: MatchedRules, cost: number): MatchedRules => ({
+  enforced: found.enforced && { ...found.enforced, cost },
+  timeout: found.timeout,
+  shadows: found.shadows.map((shadow) => ({ ...shadow, cost })),
+  replyTo: (decision) => found.replyTo(decision),
+});
+
+/** The binding policy, as the header `RateLimit-Policy` names it. */
+export const policyOf = ({ name, policy }: Decision): string =>
+  policy === name ? name : `${name}.${policy}`;

@@ -1,0 +1,67 @@
+import { type Call, EMPTY_REQUEST } from './decider.js';
+import { BadCall } from './errors.js';
+
+/** `envoy.service.ratelimit.v3.RateLimitRequest`; a field that was not sent is undefined. */
+export interface RateLimitRequest {
+  readonly domain?: string;
+  readonly descriptors?: readonly Descriptor[];
+  readonly hitsAddend?: number;
+}
+
+interface Descriptor {
+  readonly entries?: readonly { readonly key?: string; readonly value?: string }[];
+  readonly limit?: object;
+  readonly hitsAddend?: { readonly value?: number };
+}
+
+// Numbers of descriptors and entries are those of Envoy's configuration; its clients choose values only.
+const MOST_DESCRIPTORS = 100;
+const MOST_ENTRIES = 32;
+
+/**
+ * The requests that stand for the descriptors: the domain is the host, the keys are the path, the entries are the query, and
+ * `remote_address` is the client. The headers are the entries of all descriptors together.
+ * @throws BadCall
+ */
+export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateLimitRequest): Call[] {
+  const { length } = descriptors;
+  if (domain === '') throw new BadCall('the domain is empty');
+  if (length === 0) throw new BadCall('there are no descriptors');
+  if (length > MOST_DESCRIPTORS) throw new BadCall(`${length} descriptors: send at most ${MOST_DESCRIPTORS}`);
+  const all = new Map<string, string | string[]>();
+  const calls = descriptors.map((descriptor) => {
+    const { query, path } = entriesOf(descriptor, all);
+    const cost =
+      descriptor.hitsAddend === undefined ? hitsAddend || undefined : (descriptor.hitsAddend.value ?? 0);
+    return {
+      ...EMPTY_REQUEST,
+      path,
+      query: Object.fromEntries(query),
+      ip: query.get('remote_address'),
+      cost,
+    };
+  });
+  const headers = Object.fromEntries(all.set('host', domain));
+  return calls.map((call) => ({ ...call, headers }));
+}
+
+/** @param all gets the entries, by names in lower case */
+function entriesOf({ entries = [], limit }: Descriptor, all: Map<string, string | string[]>) {
+  const { length } = entries;
+  if (length === 0) throw new BadCall('a descriptor has no entries');
+  if (length > MOST_ENTRIES)
+    throw new BadCall(`a descriptor has ${length} entries: send at most ${MOST_ENTRIES}`);
+  if (limit !== undefined) throw new BadCall('a descriptor has a limit of its own: limits are in the rules');
+  const query = new Map<string, string>();
+  let path = '';
+  for (const { key = '', value: given } of entries) {
+    // A key of an empty value is an error, and Envoy passes calls that fail: its client could send an empty header.
+    const value = given || '(empty)';
+    path += `/${key.replace(/[%/]/g, '_')}`;
+    let name = key;
+    for (let n = 2; query.has(name); n += 1) name = `${key}_${n}`;
+    query.set(name, value);
+    all.set(key.toLowerCase(), [all.get(key.toLowerCase()) ?? [], value].flat());
+  }
+  return { query, path };
+}

@@ -1,0 +1,58 @@
+import {
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServerErrorResponse,
+  status,
+} from '@grpc/grpc-js';
+import { isKeyResolutionError } from '@sluice/core';
+import { Answer } from './answer.js';
+import type { Decider } from './decider.js';
+import type { RateLimitRequest } from './descriptors.js';
+import { BadCall, keyProblem, warnOfCall } from './errors.js';
+import { HEALTH, RATE_LIMIT, serviceIn } from './proto.js';
+import { shouldRateLimit } from './rate-limit-service.js';
+
+/** Envoy accepts 60 KiB of headers: room for them in each of four descriptors. */
+const MOST_BYTES = 262_144;
+
+/** The rate limit service of Envoy, and the health service. */
+export function grpcServer(decider: Decider, isReady: () => boolean): Server {
+  const server = new Server({ 'grpc.max_receive_message_length': MOST_BYTES });
+  server.addService(serviceIn(RATE_LIMIT, 'envoy.service.ratelimit.v3.RateLimitService'), {
+    ShouldRateLimit: unary((request: RateLimitRequest, answer) => shouldRateLimit(decider, request, answer)),
+  });
+  server.addService(serviceIn(HEALTH, 'grpc.health.v1.Health'), {
+    Check: unary(async () => ({ status: isReady() ? 'SERVING' : 'NOT_SERVING' })),
+  });
+  return server;
+}
+
+function unary<T>(decide: (request: T, answer: Answer) => Promise<object>): handleUnaryCall<T, object> {
+  return (call, callback) => {
+    const answer = new Answer();
+    call.once('cancelled', () => answer.end());
+    decide(call.request, answer)
+      .then((response) => callback(null, response))
+      .catch((error: unknown) => callback(statusOf(error)))
+      .finally(() => answer.end());
+  };
+}
+
+function statusOf(error: unknown): Partial<ServerErrorResponse> {
+  if (error instanceof BadCall) return { code: status.INVALID_ARGUMENT, details: error.message };
+  if (isKeyResolutionError(error)) return { code: status.FAILED_PRECONDITION, details: keyProblem(error) };
+  warnOfCall(error);
+  return { code: status.INTERNAL, details: 'The log of the server says why.' };
+}
+
+/** @returns the port @throws Error of gRPC */
+export function listenGrpc(server: Server, host: string, port: number): Promise<number> {
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(new Error(`serve: cannot listen for gRPC: ${error.message}`, { cause: error }));
+    });
+  });
+}

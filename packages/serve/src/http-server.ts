@@ -1,0 +1,115 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isKeyResolutionError } from '@sluice/core';
+import { answerError, type Reply } from '@sluice/http';
+import { Answer } from './answer.js';
+import type { Call, Decider } from './decider.js';
+import { BadCall, keyProblem, warnOfCall } from './errors.js';
+import { bodyOf, decisionOf, forwardedCall, NAMED, namedCall, REQUEST, requestCall } from './json-calls.js';
+import { OPENAPI } from './openapi.js';
+
+type Handler = (request: IncomingMessage, answer: Answer, url: URL) => Reply | Promise<Reply>;
+
+const json = (value: object, status = 200, type = 'application/json'): Reply => ({
+  ...{ status, type },
+  body: JSON.stringify(value),
+});
+const problem = (status: number, detail: string): Reply =>
+  json(
+    { type: 'about:blank', title: STATUS_CODES[status], status, detail },
+    status,
+    'application/problem+json',
+  );
+
+/**
+ * The JSON API.
+ * @param state what the server says about itself
+ * @param requestTimeout how long a client may take to send a request, ms
+ */
+export function httpServer(
+  decider: Decider,
+  state: () => { readonly ready: boolean },
+  requestTimeout: number,
+): Server {
+  const decided = async (call: Call, answer: Answer): Promise<Reply> => {
+    const verdict = await decider.decide(call, answer);
+    const response = verdict.outcome === 'denied' ? await verdict.reply() : undefined;
+    return json({ ...decisionOf(verdict), headers: Object.fromEntries(answer), response });
+  };
+  const auth: Handler = async ({ headers }, answer, { searchParams }) => {
+    const denied = searchParams.get('denied');
+    if (denied !== null && !['401', '403', '429'].includes(denied))
+      throw new BadCall('denied must be 401, 403 or 429.');
+    const verdict = await decider.decide(forwardedCall(headers), answer);
+    if (verdict.outcome !== 'denied') return { status: 200, type: 'text/plain', body: '' };
+    return { ...(await verdict.reply()), ...(denied !== null && { status: Number(denied) }) };
+  };
+  const routes: Readonly<Record<string, Handler>> = {
+    'POST /v1/consume': async (request, answer) => {
+      const body = await bodyOf(request, NAMED);
+      if (decider.rules.ruleSet.rule(body.rule)?.unlimited !== false)
+        throw new BadCall(`There is no rule ${body.rule}.`, 404);
+      return decided(namedCall(body), answer);
+    },
+    'POST /v1/request': async (request, answer) =>
+      decided(requestCall(await bodyOf(request, REQUEST)), answer),
+    'GET /openapi.json': () => json(OPENAPI),
+    'GET /health/live': () => json({ live: true }),
+    'GET /health/ready': () => json(state(), state().ready ? 200 : 503),
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const answer = new Answer();
+    response.once('close', () => answer.end());
+    let reply: Reply;
+    try {
+      const url = new URL(`http://sluice${request.url?.startsWith('/') ? request.url : '/'}`);
+      const name = `${request.method} ${url.pathname}`;
+      const handler = url.pathname === '/v1/auth' ? auth : Object.hasOwn(routes, name) && routes[name];
+      reply = handler
+        ? await handler(request, answer, url)
+        : problem(404, 'GET /openapi.json lists all paths.');
+    } catch (error) {
+      if (response.destroyed) return; // the client disconnected
+      reply = errorReply(error, request, answer);
+    }
+    answer.set('Content-Type', reply.type).set('Cache-Control', 'no-store');
+    // The rest of a body would be read as the next request, and a server that ends keeps no connection.
+    if (!request.complete || !state().ready) answer.set('Connection', 'close');
+    response.writeHead(reply.status, Object.fromEntries(answer)).end(reply.body);
+  };
+
+  const connectionsCheckingInterval = Math.min(1_000, requestTimeout);
+  const timeouts = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval };
+  return createServer(timeouts, (request, response) => {
+    handle(request, response).catch((error) => {
+      warnOfCall(error);
+      response.destroy();
+    });
+  });
+}
+
+function errorReply(error: unknown, { headers }: IncomingMessage, answer: Answer): Reply {
+  if (error instanceof BadCall) return problem(error.status, error.message);
+  if (isKeyResolutionError(error)) return problem(400, keyProblem(error));
+  const reply = answerError(error, headers.accept, answer);
+  if (reply !== undefined) return reply;
+  warnOfCall(error);
+  return problem(500, 'The log of the server says why.');
+}
+
+/** @returns the port @throws Error of Node.js */
+export function listenHttp(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new Error(`serve: cannot listen for HTTP: ${cause.message}`, { cause })),
+    );
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}

@@ -1,0 +1,1 @@
+export { type ServedRules, type ServeOptions, serve } from './serve.js';

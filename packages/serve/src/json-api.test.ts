@@ -1,0 +1,207 @@
+import { ManualClock, memoryStore } from '@sluice/core';
+import { Rules } from '@sluice/rules';
+import { type ServedRules, serve } from './index.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: any JSON
+type Json = any;
+
+const RULES = `
+version: 7
+plans: { free: { n: 1 }, pro: { n: 5 } }
+defaultPlan: free
+rules:
+  - name: api
+    match: { path: /v1/* }
+    key: "#{headers['x-user']}"
+    limit: { fixedWindow: { limit: 2, window: 1m } }
+  - name: wide
+    match: { path: /v1/*, method: POST, host: shop.example, query: { all: '1' } }
+    key: IP
+    limit: { fixedWindow: { limit: 5, window: 1h } }
+    cost: 3
+    reply: { status: 503, body: { error: slow } }
+  - name: logins
+    match: { path: /login }
+    skipSuccessfulRequests: true
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: held
+    match: { path: /held }
+    limit: { concurrency: { limit: 1, lease: 1h } }
+  - { name: sms, plan: '#{plan}', limit: { fixedWindow: { limit: $plan.n, window: 1h } }, key: '#{phone}' }
+  - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
+  - { name: free, match: { path: /free }, unlimited: true }
+`;
+
+const clock = new ManualClock();
+const store = memoryStore({ clock });
+let rules: Rules;
+let served: ServedRules;
+
+beforeEach(async () => {
+  rules = new Rules(RULES, { store });
+  served = await serve(rules, { port: 0, grpcPort: 0 });
+});
+afterEach(async () => {
+  await served.close();
+  await rules.close();
+  await clock.advance('2d');
+});
+afterAll(() => store.close());
+
+const url = (path: string) => `http://127.0.0.1:${served.port}${path}`;
+const post = async (path: string, body: unknown) => {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(url(path), { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: response.status, body: (await response.json()) as Json };
+};
+
+test('a rule is consumed by its name, with a cost and a plan', async () => {
+  const first = await post('/v1/consume', { rule: 'sms', key: '+49' });
+  expect(first).toEqual({
+    status: 200,
+    body: {
+      ...{
+        allowed: true,
+        policy: 'rules.sms',
+        limit: 1,
+        remaining: 0,
+        retryAfterMs: 0,
+        resetAfterMs: 3_600_000,
+      },
+      ...{ source: 'memory', degraded: false },
+      headers: {
+        'RateLimit-Policy': '"rules.sms";q=1;w=3600',
+        RateLimit: '"rules.sms";r=0;t=3600',
+      },
+    },
+  });
+  const denied = await post('/v1/consume', { rule: 'sms', key: '+49' });
+  expect(denied).toMatchObject({
+    status: 200,
+    body: {
+      allowed: false,
+      retryAfterMs: 3_600_000,
+      headers: { 'Retry-After': '3600' },
+      response: { status: 429 },
+    },
+  });
+  const pro = await post('/v1/consume', { rule: 'sms', key: '+49', plan: 'pro', cost: 4 });
+  expect(pro.body).toMatchObject({ allowed: true, limit: 5, remaining: 0 });
+  expect((await post('/v1/consume', { rule: 'sms', key: '+1', cost: 9 })).body).toMatchObject({
+    retryAfterMs: null,
+  });
+  expect((await rules.limiter('sms-next').peek('+49')).remaining).toBe(3);
+});
+
+test('a shadow rule by its name counts and never denies', async () => {
+  const consumed = [1, 2].map(() => post('/v1/consume', { rule: 'sms-next', key: '+7', cost: 9 }));
+  for (const { body } of await Promise.all(consumed)) expect(body).toEqual({ allowed: true, headers: {} });
+  expect((await rules.limiter('sms-next').peek('+7')).remaining).toBe(0);
+});
+
+test('a request is decided by all rules that match it, with their reply', async () => {
+  const request = {
+    ...{ method: 'POST', path: '/v1/a?all=1', host: 'shop.example', ip: '192.0.2.7' },
+    headers: { 'X-User': 'ann' },
+  };
+  const { body } = await post('/v1/request', request);
+  expect(body).toMatchObject({ allowed: true, policy: 'rules.api', remaining: 1 });
+  expect(body.headers['RateLimit-Policy']).toBe('"rules.api";q=2;w=60, "rules.wide";q=5;w=3600');
+  const denied = await post('/v1/request', request);
+  expect(denied.body).toMatchObject({ allowed: false, policy: 'rules.wide' });
+  expect(denied.body.response).toEqual({ status: 503, type: 'application/json', body: '{"error":"slow"}' });
+  expect((await post('/v1/request', { ...request, method: 'GET', cost: 1 })).body).toMatchObject({
+    remaining: 0,
+  });
+});
+
+test('a request without a rule, and one without a limit, pass uncounted', async () => {
+  for (const path of ['/other', '/free']) {
+    expect(await post('/v1/request', { path })).toEqual({
+      status: 200,
+      body: { allowed: true, headers: {} },
+    });
+  }
+  expect((await post('/v1/request', {})).body).toEqual({ allowed: true, headers: {} });
+});
+
+test('a success refunds nothing, because the server does not see the response', async () => {
+  const sent = async () => (await post('/v1/request', { path: '/login', ip: '192.0.2.7' })).body.allowed;
+  expect([await sent(), await sent()]).toEqual([true, false]);
+});
+
+test('a permit of concurrency is released with the answer', async () => {
+  const sent = async () => (await post('/v1/request', { path: '/held', ip: '192.0.2.7' })).body.allowed;
+  expect([await sent(), await sent()]).toEqual([true, true]);
+});
+
+describe('for proxies', () => {
+  // What Caddy's forward_auth and our recipe for nginx send.
+  const auth = (user: string, query = '', more: Record<string, string> = {}) =>
+    fetch(url(`/v1/auth${query}`), {
+      headers: {
+        ...{
+          'X-Forwarded-Method': 'POST',
+          'X-Forwarded-Uri': '/v1/a?all=1',
+          'X-Forwarded-Host': 'shop.example',
+        },
+        ...{ 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https', 'X-User': user, ...more },
+      },
+    });
+
+  test('the status is the decision, and the headers are for the client', async () => {
+    const allowed = await auth('ann', '', { 'X-Forwarded-Uri': '/v1/a' });
+    expect([allowed.status, await allowed.text()]).toEqual([200, '']);
+    expect(allowed.headers.get('RateLimit')).toBe('"rules.api";r=1;t=60');
+    await auth('ann', '', { 'X-Forwarded-Uri': '/v1/b' });
+    const denied = await auth('ann', '', { 'X-Forwarded-Uri': '/v1/a' });
+    expect([denied.status, denied.headers.get('Retry-After')]).toEqual([429, '60']);
+    expect((await denied.json()) as Json).toMatchObject({ status: 429, 'violated-policies': ['rules.api'] });
+  });
+
+  test('a denial has the status that the proxy names', async () => {
+    await auth('ben');
+    expect((await auth('ben')).status).toBe(503);
+    expect((await auth('ben', '?denied=403')).status).toBe(403);
+    const wrong = await auth('ben', '?denied=200');
+    expect([wrong.status, ((await wrong.json()) as Json).detail]).toEqual([
+      400,
+      'denied must be 401, 403 or 429.',
+    ]);
+  });
+
+  test('the last address counts: the proxy added it, and clients write those before', async () => {
+    await auth('cay', '', { 'X-Forwarded-For': '203.0.113.1, 192.0.2.7' });
+    expect((await rules.limiter('wide').peek('192.0.2.7')).remaining).toBe(2);
+    expect((await rules.limiter('wide').peek('203.0.113.1')).remaining).toBe(5);
+  });
+
+  test('a proxy without the headers gets a 400', async () => {
+    const bare = await fetch(url('/v1/auth'));
+    expect([bare.status, ((await bare.json()) as Json).detail]).toEqual([
+      400,
+      'The proxy must send X-Forwarded-Uri, -Method, -Host and -For.',
+    ]);
+  });
+});
+
+test('the API describes itself', async () => {
+  const { openapi, paths } = (await (await fetch(url('/openapi.json'))).json()) as Json;
+  expect(openapi).toBe('3.1.0');
+  expect(Object.keys(paths)).toEqual([
+    ...['/v1/consume', '/v1/request', '/v1/auth', '/health/live', '/health/ready', '/openapi.json'],
+  ]);
+  const { schema } = paths['/v1/consume'].post.requestBody.content['application/json'];
+  expect(schema).toMatchObject({ required: ['rule', 'key'], additionalProperties: false });
+  for (const path of Object.keys(paths).filter((one) => paths[one].get !== undefined && one !== '/v1/auth')) {
+    expect([path, (await fetch(url(path))).status]).toEqual([path, 200]);
+  }
+});
+
+test('readiness names the store and the version of the rules', async () => {
+  expect(await (await fetch(url('/health/ready'))).json()).toEqual({
+    ready: true,
+    store: 'memory',
+    rules: { name: 'rules', version: 7 },
+  });
+});

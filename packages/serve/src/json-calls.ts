@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { pathOf, queryOf, type Verdict, writtenPathOf } from '@sluice/http';
+import { z } from 'zod';
+import { type Call, EMPTY_REQUEST, policyOf } from './decider.js';
+import { BadCall } from './errors.js';
+
+/** The longest body, bytes. */
+const MOST_BYTES = 65_536;
+
+const text = z.string().min(1);
+const optional = text.optional();
+const any = z.unknown().optional();
+const values = z.record(z.string(), z.unknown()).default({});
+const cost = z.int().min(0).optional();
+
+/** The body of `/v1/consume`. */
+export const NAMED = z.strictObject({ rule: text, key: text, plan: optional, cost });
+/** The body of `/v1/request`. */
+export const REQUEST = z.strictObject({
+  ...{
+    method: text.default('GET'),
+    path: z.string().startsWith('/').default('/'),
+    host: optional,
+    ip: optional,
+  },
+  ...{
+    user: any,
+    headers: values,
+    params: values,
+    query: values,
+    cookies: values,
+    body: any,
+    cost,
+  },
+});
+
+/** The JSON body of a request. @throws BadCall */
+export async function bodyOf<T>(request: IncomingMessage, schema: z.ZodType<T>): Promise<T> {
+  // A page of another origin needs permission for this type, and gets none here.
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+    throw new BadCall('Send the content-type application/json.', 415);
+  let size = 0;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MOST_BYTES) throw new BadCall(`The body is longer than ${MOST_BYTES} bytes.`, 413);
+    chunks.push(chunk);
+  }
+  const { data, error } = schema.safeParse(parsed(Buffer.concat(chunks).toString()));
+  if (error !== undefined) throw new BadCall(z.prettifyError(error).slice(0, 1_000));
+  return data as T;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new BadCall((error as Error).message);
+  }
+}
+
+export const namedCall = ({ cost, ...named }: z.infer<typeof NAMED>): Call => ({
+  ...{ ...EMPTY_REQUEST, ip: undefined, headers: {} },
+  ...{ named, cost },
+});
+
+export function requestCall({ path, host, headers, query, ...more }: z.infer<typeof REQUEST>): Call {
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const target = targetOf(path);
+  const all = { ...Object.fromEntries(lower), ...(host !== undefined && { host }) };
+  return {
+    ...more,
+    ip: more.ip,
+    user: more.user,
+    body: more.body,
+    bodyParsed: true,
+    ...target,
+    query: { ...target.query, ...query },
+    headers: all,
+  };
+}
+
+/**
+ * The request that a proxy has for its service, by the headers that Caddy and Traefik send. Both replace what their client wrote.
+ * @throws BadCall if the proxy sends none
+ */
+export function forwardedCall(headers: IncomingHttpHeaders): Call {
+  const last = (name: string) => headers[`x-forwarded-${name}`]?.toString().split(',').at(-1)?.trim();
+  const target = headers['x-forwarded-uri']?.toString();
+  if (target === undefined)
+    throw new BadCall('The proxy must send X-Forwarded-Uri, -Method, -Host and -For.');
+  const own = {
+    method: last('method') ?? 'GET',
+    ip: last('for'),
+    headers: { ...headers, host: last('host') },
+  };
+  return { ...EMPTY_REQUEST, ...targetOf(target), ...own };
+}
+
+const targetOf = (target: string) => ({
+  path: pathOf(target),
+  writtenPath: writtenPathOf(target),
+  query: queryOf(new URLSearchParams(/\?[^#]*/.exec(target)?.[0] ?? '')),
+});
+
+/** A decision as JSON, which has no `Infinity`. */
+export function decisionOf(verdict: Verdict): object {
+  const decision = 'decision' in verdict ? verdict.decision : undefined;
+  if (decision === undefined) return { allowed: verdict.outcome !== 'denied' };
+  const { allowed, limit, remaining, retryAfter, resetAfter, source, degraded } = decision;
+  const retryAfterMs = Number.isFinite(retryAfter) ? retryAfter : null;
+  const policy = policyOf(decision);
+  return { allowed, policy, limit, remaining, retryAfterMs, resetAfterMs: resetAfter, source, degraded };
+}

@@ -1,0 +1,198 @@
+import { ManualClock, memoryStore } from '@sluice/core';
+import { Rules } from '@sluice/rules';
+import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
+import { type ServedRules, serve } from './index.js';
+
+const RULES = `
+rules:
+  - name: user
+    match: { host: shop, path: /user }
+    key: '#{query.user}'
+    limit: { fixedWindow: { limit: 3, window: 1m } }
+  - name: partner
+    match: { host: shop, path: /user, query: { user: partner } }
+    replaces: [user]
+    key: METHOD
+    limit: { fixedWindow: { limit: 10, window: 1h } }
+  - name: pair
+    match: { host: shop, path: /a/b }
+    key: '#{query.a}:#{query.b}'
+    limit: { tokenBucket: { capacity: 2, refill: 1, every: 700ms } }
+  - name: address
+    match: { host: shop, path: /remote_address, ip: 192.0.2.0/24 }
+    limit: { fixedWindow: { limit: 1, window: 1d } }
+    reply: { body: 'slow down', headers: { X-Why: address } }
+  - name: tries
+    mode: shadow
+    match: { host: shop, path: /try }
+    key: '#{query.try}'
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: pages
+    match: { host: shop, path: /page, not: { header: { staff: '*' } } }
+    key: '#{query.page}'
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: twice
+    match: { host: shop, path: /generic_key/generic_key, query: { generic_key: a, generic_key_2: b } }
+    key: METHOD
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: held
+    match: { host: shop, path: /held }
+    key: METHOD
+    limit: { concurrency: { limit: 1, lease: 1h } }
+  - name: missing
+    match: { host: shop, path: /missing }
+    key: '#{query.other}'
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+`;
+
+const clock = new ManualClock();
+const store = memoryStore({ clock });
+let rules: Rules;
+let served: ServedRules;
+let client: RlsClient;
+
+beforeEach(async () => {
+  rules = new Rules(RULES, { store });
+  served = await serve(rules, { port: 0, grpcPort: 0 });
+  client = new RlsClient(served.grpcPort);
+});
+afterEach(async () => {
+  client.close();
+  await served.close();
+  await rules.close();
+  await clock.advance('2d');
+});
+afterAll(() => store.close());
+
+const send = (...entries: [string, string][]) => client.shouldRateLimit('shop', [descriptor(...entries)]);
+const codes = async (times: number, ...entries: [string, string][]) => {
+  const found = [];
+  for (let i = 0; i < times; i += 1) found.push((await send(...entries)).overall_code);
+  return found;
+};
+
+test('a descriptor takes permits of its rule, and the answer has the limit, the rest and the time', async () => {
+  const { overall_code, statuses } = await send(['user', 'ann']);
+  expect(overall_code).toBe('OK');
+  expect(statuses).toEqual([
+    {
+      code: 'OK',
+      current_limit: { requests_per_unit: 3, unit: 'MINUTE', name: 'rules.user' },
+      limit_remaining: 2,
+      duration_until_reset: { seconds: 60, nanos: 0 },
+    },
+  ]);
+  expect(await codes(3, ['user', 'ann'])).toEqual(['OK', 'OK', 'OVER_LIMIT']);
+  expect(await codes(1, ['user', 'ben'])).toEqual(['OK']);
+});
+
+test('values are exact, and a value can have a rule of its own', async () => {
+  expect(await codes(4, ['user', 'Partner'])).toEqual(['OK', 'OK', 'OK', 'OVER_LIMIT']);
+  const { statuses } = await send(['user', 'partner']);
+  expect(statuses[0]).toMatchObject({
+    current_limit: { name: 'rules.partner', unit: 'HOUR' },
+    limit_remaining: 9,
+  });
+});
+
+test('an answer has the headers of the limit, also of an allowed call, and the reply of the rule that denied', async () => {
+  const allowed = await send(['remote_address', '192.0.2.7']);
+  expect(allowed.response_headers_to_add).toEqual([
+    { key: 'ratelimit-policy', value: '"rules.address";q=1;w=86400' },
+    { key: 'ratelimit', value: '"rules.address";r=0;t=86400' },
+  ]);
+  const denied = await send(['remote_address', '192.0.2.7']);
+  expect(denied.response_headers_to_add).toEqual(
+    expect.arrayContaining([
+      { key: 'retry-after', value: '86400' },
+      { key: 'x-why', value: 'address' },
+      { key: 'content-type', value: 'text/plain; charset=utf-8' },
+    ]),
+  );
+  expect(Buffer.from(denied.raw_body!, 'base64').toString()).toBe('slow down');
+  expect(await codes(2, ['remote_address', '198.51.100.7'])).toEqual(['OK', 'OK']);
+});
+
+test('a limit whose window is no unit of Envoy has no unit', async () => {
+  const [status] = (await send(['a', 'x'], ['b', 'y'])).statuses;
+  expect(status!.current_limit).toEqual({ requests_per_unit: 2, unit: 'UNKNOWN_UNIT', name: 'rules.pair' });
+  expect(status!.duration_until_reset).toEqual({ seconds: 0, nanos: 700_000_000 });
+});
+
+test('a key of several values counts each combination', async () => {
+  expect(await codes(3, ['a', 'x'], ['b', 'y'])).toEqual(['OK', 'OK', 'OVER_LIMIT']);
+  expect(await codes(1, ['a', 'x:y'], ['b', ''])).toEqual(['OK']);
+  expect(await codes(1, ['a', 'y'], ['b', 'x'])).toEqual(['OK']);
+  expect(await codes(3, ['a', 'x'])).toEqual(['OK', 'OK', 'OK']);
+});
+
+test('an empty value is counted like any other', async () => {
+  expect(await codes(4, ['user', ''])).toEqual(['OK', 'OK', 'OK', 'OVER_LIMIT']);
+});
+
+test('hits_addend is the cost: of the request, or of one descriptor', async () => {
+  const hits = async (value: number | undefined, own?: number) => {
+    const one = { ...descriptor(['user', 'cay']), ...(own !== undefined && { hits_addend: { value: own } }) };
+    const { statuses } = await client.shouldRateLimit('shop', [one], value);
+    return [statuses[0]!.code, statuses[0]!.limit_remaining];
+  };
+  expect(await hits(2)).toEqual(['OK', 1]);
+  expect(await hits(2)).toEqual(['OVER_LIMIT', 1]);
+  expect(await hits(2, 1)).toEqual(['OK', 0]);
+  expect(await hits(undefined, 0)).toEqual(['OK', 0]);
+  expect(await hits(2 ** 32 - 1)).toEqual(['OVER_LIMIT', 0]);
+});
+
+test('a denied request gives back what its other descriptors took', async () => {
+  await codes(3, ['user', 'dan']);
+  const both = await client.shouldRateLimit('shop', [
+    descriptor(['user', 'eve']),
+    descriptor(['user', 'dan']),
+  ]);
+  expect(both.overall_code).toBe('OVER_LIMIT');
+  expect(both.statuses.map(({ code }) => code)).toEqual(['OK', 'OVER_LIMIT']);
+  expect((await rules.limiter('user').peek('eve')).remaining).toBe(3);
+});
+
+test('a rule sees the entries of all descriptors of its request as headers', async () => {
+  const page = descriptor(['page', 'home']);
+  const plain = [await client.shouldRateLimit('shop', [page]), await client.shouldRateLimit('shop', [page])];
+  expect(plain.map(({ overall_code }) => overall_code)).toEqual(['OK', 'OVER_LIMIT']);
+  const { statuses } = await client.shouldRateLimit('shop', [page, descriptor(['Staff', 'zoe'])]);
+  expect(statuses).toEqual([{ code: 'OK' }, { code: 'OK' }]);
+});
+
+test('a key that a descriptor has twice gets a number', async () => {
+  expect(await codes(2, ['generic_key', 'a'], ['generic_key', 'b'])).toEqual(['OK', 'OVER_LIMIT']);
+  expect(await codes(2, ['generic_key', 'b'], ['generic_key', 'a'])).toEqual(['OK', 'OK']);
+});
+
+test('a shadow rule counts and never denies', async () => {
+  expect(await codes(3, ['try', 'x'])).toEqual(['OK', 'OK', 'OK']);
+  expect((await rules.limiter('tries').peek('x')).remaining).toBe(0);
+});
+
+test('a permit of concurrency is released with the answer', async () => {
+  expect(await codes(3, ['held', 'x'])).toEqual(['OK', 'OK', 'OK']);
+});
+
+test.each([
+  ['an unknown domain', 'other', 'user'],
+  ['a domain that names a member of objects', '__proto__', 'user'],
+  ['an unknown key', 'shop', 'constructor'],
+  ['a key like a path', 'shop', '../user'],
+])('%s passes without a limit', async (_, domain, key) => {
+  const { overall_code, statuses } = await client.shouldRateLimit(domain, [descriptor([key, 'x'])]);
+  expect([overall_code, statuses]).toEqual(['OK', [{ code: 'OK' }]]);
+});
+
+test('a descriptor without the key of its rule fails, and says which', async () => {
+  await expect(send(['missing', 'x'])).rejects.toMatchObject({
+    code: 9,
+    details: expect.stringContaining('query.other'),
+  });
+});
+
+test('the health service answers', async () => {
+  expect(await client.health()).toBe(1);
+});

@@ -1,0 +1,59 @@
+import type { Decision } from '@sluice/core';
+import { warnOnce } from '@sluice/core/internal';
+import type { Verdict } from '@sluice/http';
+import type { Answer } from './answer.js';
+import { type Call, type Decider, policyOf } from './decider.js';
+import { callsOf, type RateLimitRequest } from './descriptors.js';
+
+const DAY = 86_400;
+const SECONDS = { SECOND: 1, MINUTE: 60, HOUR: 3_600, DAY, WEEK: 7 * DAY, MONTH: 30 * DAY, YEAR: 365 * DAY };
+const UNITS = new Map(Object.entries(SECONDS).map(([unit, seconds]) => [seconds * 1_000, unit]));
+const LARGEST = 2 ** 32 - 1;
+
+/**
+ * Decides all descriptors of a request. If one of them denies it, the others give back what they took.
+ * @throws BadCall; errors as `Decider.decide`
+ */
+export async function shouldRateLimit(decider: Decider, request: RateLimitRequest, answer: Answer) {
+  const calls = callsOf(request);
+  const verdicts = await Promise.all(calls.map((call) => decider.decide(call, answer)));
+  const denial = verdicts.find((verdict) => verdict.outcome === 'denied');
+  const headers = [...answer];
+  if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i]!)));
+  // Without a decision the store is out, and the body names another status than Envoy sends.
+  const reply = denial?.decision && (await denial.reply());
+  if (reply !== undefined) headers.push(['Content-Type', reply.type]);
+  return {
+    overallCode: denial === undefined ? 'OK' : 'OVER_LIMIT',
+    statuses: verdicts.map(statusOf),
+    responseHeadersToAdd: headers.map(([key, value]) => ({ key: key.toLowerCase(), value })),
+    rawBody: reply && Buffer.from(reply.body),
+  };
+}
+
+async function giveBack({ matched }: Call, verdict: Verdict): Promise<void> {
+  if (verdict.outcome !== 'passed' || verdict.decision === undefined) return;
+  const { decision } = verdict;
+  try {
+    await matched?.enforced?.limiter.refund(decision);
+  } catch (error) {
+    const { name } = decision;
+    warnOnce('SLUICE_REFUND_LOST', name, `Limit '${name}' could not refund permits: ${error}`);
+  }
+}
+
+function statusOf(verdict: Verdict) {
+  const code = verdict.outcome === 'denied' ? 'OVER_LIMIT' : 'OK';
+  const decision = 'decision' in verdict ? verdict.decision : undefined;
+  return decision === undefined || decision.source === 'allow' ? { code } : { code, ...figuresOf(decision) };
+}
+
+function figuresOf(decision: Decision) {
+  const { limit, window, remaining, resetAfter } = decision;
+  const unit = UNITS.get(window) ?? 'NONE';
+  return {
+    currentLimit: { name: policyOf(decision), requestsPerUnit: Math.min(limit, LARGEST), unit },
+    limitRemaining: Math.min(Math.max(remaining, 0), LARGEST),
+    durationUntilReset: { seconds: Math.floor(resetAfter / 1_000), nanos: (resetAfter % 1_000) * 1e6 },
+  };
+}
