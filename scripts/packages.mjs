@@ -12,8 +12,10 @@ export const stages = inStages(
 export const packages = stages.flat();
 
 function manifestOf(folder) {
-  const { name, dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return { name, folder, needs: Object.keys(dependencies ?? {}) };
+  const { name, dependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  );
+  return { name, folder, needs: Object.keys({ ...dependencies, ...peerDependencies }) };
 }
 
 function inStages(manifests) {

@@ -45,6 +45,8 @@ export interface NamedStore {
   readonly address: string | undefined;
   /** May the command make the file of a database? */
   readonly creates?: boolean;
+  /** Do limiters of this process count in it? Then it publishes them, and a lost server is tried again without end. */
+  readonly serves?: boolean;
 }
 
 const PLACES = ['store', 'redis', 'cluster', 'sentinel'] as const;
@@ -53,7 +55,7 @@ const PLACES = ['store', 'redis', 'cluster', 'sentinel'] as const;
 export async function connectionOf(
   options: ConnectionOptions,
   env: NodeJS.ProcessEnv,
-  { address, creates = false }: NamedStore = { address: undefined },
+  { address, creates = false, serves = false }: NamedStore = { address: undefined },
 ): Promise<Connection> {
   const given = PLACES.filter((name) => options[name] !== undefined);
   if (given.length > 1)
@@ -67,9 +69,9 @@ export async function connectionOf(
   const isGiven = store !== undefined || given.length > 0 || Boolean(env.REDIS_URL);
   if (store !== undefined && isDatabase(store)) {
     const { table } = options;
-    return { ...(await connectDatabase(store, { table, creates })), isGiven, deadline };
+    return { ...(await connectDatabase(store, { table, creates, serves })), isGiven, deadline };
   }
   const server = address === undefined ? options : { ...options, cluster: undefined, sentinel: undefined };
   const redis = address ?? options.redis ?? usual;
-  return { ...connectRedis({ ...server, redis }, env, deadline), isGiven, deadline };
+  return { ...connectRedis({ ...server, redis }, env, deadline, serves), isGiven, deadline };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Store } from '@sluice/core';
+import { memoryStore, type Store } from '@sluice/core';
 import type { StoredEntries } from '@sluice/entries';
 import { CliError } from './cli-error.js';
 import type { Finding } from './doctor/finding.js';
@@ -29,6 +29,8 @@ export interface DatabaseOptions {
 interface Opening extends DatabaseOptions {
   /** May the command make the file or the table? */
   readonly creates: boolean;
+  /** See `NamedStore`. */
+  readonly serves: boolean;
 }
 
 /** How the address of a database begins, and how its store is opened. */
@@ -38,6 +40,7 @@ const DATABASES: Readonly<Record<string, (address: string, options: Opening) => 
   'sqlite:': openSqlite,
   'https:': openUpstash,
   'http:': openUpstash,
+  'memory:': openMemory,
 };
 
 const schemeOf = (address: string): string => /^[a-z]+:/.exec(address)?.[0] ?? '';
@@ -54,13 +57,27 @@ const fileOf = (address: string): string => address.slice('sqlite:'.length);
 export const isMissing = (address: string | undefined): boolean =>
   address !== undefined && schemeOf(address) === 'sqlite:' && !existsSync(fileOf(address));
 
-async function openSqlite(address: string, { creates }: Opening): Promise<Opened> {
+/** What a process publishes whose limiters people look at. */
+export const publishing = (serves: boolean) => ({ definitions: serves, usage: serves, denials: serves });
+
+/** A command that looks at a store would find an empty one. */
+async function openMemory(address: string, { serves }: Opening): Promise<Opened> {
+  if (!serves)
+    throw new CliError(
+      'The memory of this command is empty.',
+      'Name the store of your processes, for example: --store sqlite:limits.db',
+    );
+  const store = memoryStore({ definitions: true, usage: true });
+  return { store: store as SharedStore & typeof store, address, close: () => store.close() };
+}
+
+async function openSqlite(address: string, { creates, serves }: Opening): Promise<Opened> {
   const file = fileOf(address);
   // SQLite would make an empty one.
   if (!creates && isMissing(address))
     throw new CliError(`There is no file ${file}.`, 'For example: --store sqlite:/var/lib/app/limits.db');
   const { sqliteStore } = await import('@sluice/sqlite');
-  const store = sqliteStore({ file, definitions: false });
+  const store = sqliteStore({ file, ...publishing(serves) });
   return {
     store,
     entries: store.entries,
@@ -70,7 +87,8 @@ async function openSqlite(address: string, { creates }: Opening): Promise<Opened
   };
 }
 
-async function openPostgres(url: string, { table: name = 'sluice', creates }: Opening): Promise<Opened> {
+async function openPostgres(url: string, opening: Opening): Promise<Opened> {
+  const { table: name = 'sluice', creates, serves } = opening;
   const [, schema, table] = /^(?:([^.]+)\.)?([^.]+)$/.exec(name) ?? [];
   if (table === undefined)
     throw new CliError(
@@ -78,7 +96,7 @@ async function openPostgres(url: string, { table: name = 'sluice', creates }: Op
       'For example: --table limits.sluice',
     );
   const { postgresStore } = await import('@sluice/postgres');
-  const store = postgresStore({ url, table, schema, create: creates, listen: false, definitions: false });
+  const store = postgresStore({ url, table, schema, create: creates, listen: serves, ...publishing(serves) });
   const address = store.health.address()!;
   const examine = async (options: DoctorOptions) => {
     const { examinePostgres } = await import('./doctor/postgres/examine.js');
@@ -88,10 +106,10 @@ async function openPostgres(url: string, { table: name = 'sluice', creates }: Op
 }
 
 /** The token comes from the environment: a command line is visible to other users. */
-async function openUpstash(url: string): Promise<Opened> {
+async function openUpstash(url: string, { serves }: Opening): Promise<Opened> {
   const { upstashStore } = await import('@sluice/upstash');
   try {
-    const store = upstashStore({ url });
+    const store = upstashStore({ url, ...publishing(serves) });
     return { store: store as SharedStore & typeof store, address: url, close: () => store.close() };
   } catch (error) {
     throw new CliError((error as Error).message, 'For example: --store https://eu1-name.upstash.io');

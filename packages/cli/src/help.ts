@@ -26,7 +26,7 @@ Environment:
   NO_COLOR         no colours, as --no-color
 
 Only the commands marked [writes] change anything in the
-store; they ask before.
+store; they ask before. serve counts, and does not ask.
 `;
 
 /** Help that fits the terminal. Of a command it lists the name alone: `sluice help NAME` shows its arguments. */

@@ -11,6 +11,7 @@ import {
 import { Cluster, Redis } from 'ioredis';
 import { CliError } from './cli-error.js';
 import { RedisEntries } from './copy/redis-entries.js';
+import { publishing } from './database.js';
 import { nameOf } from './doctor/node.js';
 
 /** The options of the command line for the connection to Redis. */
@@ -36,18 +37,23 @@ export interface RedisConnection {
 /** Pause before all nodes of a cluster, or all sentinels, are tried again, ms. */
 const RETRY_MS = 500;
 
-/** Does not connect yet. @throws CliError for options that contradict each other */
-export function connectRedis(options: RedisConnectionOptions, env: NodeJS.ProcessEnv, deadline: number) {
+/** Does not connect yet. @param serves see `NamedStore` @throws CliError for options that contradict each other */
+export function connectRedis(
+  options: RedisConnectionOptions,
+  env: NodeJS.ProcessEnv,
+  deadline: number,
+  serves: boolean,
+) {
   // A failed first connection is reported. A lost connection is opened again, for commands that keep running.
   let wasReady = false;
-  const retry = () => (wasReady ? RETRY_MS : null);
+  const retry = () => (wasReady || serves ? RETRY_MS : null);
   const { client, address, server } = clientOf(options, env, deadline, retry);
   client.once('ready', () => {
     wasReady = true;
   });
   // Errors arrive at the call; an error without a listener ends the process.
   client.on('error', () => {});
-  const store = redisStore({ client, definitions: false });
+  const store = redisStore({ client, ...publishing(serves) });
   const close = async () => {
     await store.close();
     client.disconnect();

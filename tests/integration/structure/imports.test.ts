@@ -93,10 +93,12 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/dashboard',
     '@sluice/meter',
     '@sluice/meter/internal',
+    '@sluice/otel',
     '@sluice/outgoing',
     '@sluice/postgres',
     '@sluice/rules',
     '@sluice/rules/simulate',
+    '@sluice/serve',
     '@sluice/sqlite',
     '@sluice/upstash',
   ];

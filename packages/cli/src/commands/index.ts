@@ -13,6 +13,7 @@ import { push } from './push.js';
 import { resume } from './resume.js';
 import { rollback } from './rollback.js';
 import { rules } from './rules.js';
+import { serve } from './serve.js';
 import { simulate } from './simulate.js';
 import { stats } from './stats.js';
 import { status } from './status.js';
@@ -46,4 +47,5 @@ export const COMMANDS: readonly CommandDefinition[] = [
   push,
   rollback,
   copy,
+  serve,
 ];
