@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The packages in stages of the build. A package needs only packages of earlier stages. */
+/** The packages in stages of the build. A package needs only packages of earlier stages, also those that it loads if they are there. */
 export const stages = inStages(
   readdirSync(join(root, 'packages')).map((folder) => manifestOf(join(root, 'packages', folder))),
 );
@@ -12,15 +12,16 @@ export const stages = inStages(
 export const packages = stages.flat();
 
 function manifestOf(folder) {
-  const { name, dependencies, peerDependencies } = JSON.parse(
+  const { name, dependencies, devDependencies } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   );
-  return { name, folder, needs: Object.keys({ ...dependencies, ...peerDependencies }) };
+  const needs = Object.keys(dependencies ?? {});
+  return { name, folder, needs, before: [...needs, ...Object.keys(devDependencies ?? {})] };
 }
 
 function inStages(manifests) {
   if (manifests.length === 0) return [];
-  const waits = ({ needs }) => manifests.some(({ name }) => needs.includes(name));
+  const waits = ({ before }) => manifests.some(({ name }) => before.includes(name));
   const stage = manifests.filter((one) => !waits(one));
   if (stage.length === 0) throw new Error(`${manifests.map(({ name }) => name)} need each other`);
   return [stage, ...inStages(manifests.filter(waits))];

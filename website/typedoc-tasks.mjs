@@ -9,6 +9,7 @@ export const PACKAGES = [
   ['Calls to other services', ['outgoing']],
   ['Budgets of tokens and dollars', ['meter']],
   ['Watching', ['dashboard', 'otel', 'cli']],
+  ['Programs in other languages', ['serve']],
   ['For authors of adapters, stores and tools', ['http', 'entries', 'fleet']],
 ];
 

@@ -80,7 +80,18 @@ const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`
 const FIRST = ['express', 'fastify', 'koa', 'nestjs', 'fetch'];
 const LAST = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
 /** Packages that pages of docs/ describe, or that users do not install by name. */
-const UNLISTED = ['entries', 'fleet', 'http', 'meter', 'outgoing', 'postgres', 'rules', 'sqlite', 'upstash'];
+const UNLISTED = [
+  'entries',
+  'fleet',
+  'http',
+  'meter',
+  'outgoing',
+  'postgres',
+  'rules',
+  'serve',
+  'sqlite',
+  'upstash',
+];
 
 function frameworks(): Page[] {
   const named = [...FIRST, ...LAST, ...UNLISTED];

@@ -19,6 +19,6 @@ export const warnOfCall = (error: unknown): void =>
     `serve: a call failed: ${error instanceof Error ? error.stack : describe(error)}`,
   );
 
-/** An error about the server's own setup hides what is missing from clients; here the client is the one that knows. */
+/** In other servers a missing key of status 500 is private, because the program has to set it. Here the client has to send it. */
 export const keyProblem = ({ status, message, expression }: KeyResolutionError): string =>
   status === 500 ? `The call has no value for the key ${expression}.` : message;
