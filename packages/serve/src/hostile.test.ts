@@ -118,6 +118,17 @@ describe('JSON', () => {
     expect(await send(path, '{}', {}, method)).toEqual([404, 'GET /openapi.json lists all paths.']);
   });
 
+  test('lets a client go that disconnects in its body', async () => {
+    const socket = connect(served.port, '127.0.0.1');
+    socket.write(
+      'POST /v1/consume HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+    );
+    await new Promise((sent) => setTimeout(sent, 20));
+    socket.destroy();
+    await new Promise((gone) => socket.once('close', gone));
+    expect((await fetch(`http://127.0.0.1:${served.port}/health/live`)).status).toBe(200);
+  });
+
   test('answers a body that does not end with a 408, and closes the connection', async () => {
     const socket = connect(served.port, '127.0.0.1');
     socket.write(

@@ -76,7 +76,8 @@ export function httpServer(
         ? await handler(request, answer, url)
         : problem(404, 'GET /openapi.json lists all paths.');
     } catch (error) {
-      if (response.destroyed) return; // the client disconnected
+      // The client disconnected.
+      if (response.destroyed || (error as NodeJS.ErrnoException).code === 'ECONNRESET') return;
       reply = errorReply(error, request, answer);
     }
     answer.set('Content-Type', reply.type).set('Cache-Control', 'no-store');

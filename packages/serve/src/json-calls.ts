@@ -28,7 +28,7 @@ export const REQUEST = z.strictObject({
     headers: values,
     params: values,
     query: values,
-    cookies: values,
+    cookies: z.record(z.string(), z.unknown()).optional(),
     body: any,
     cost,
   },

@@ -16,7 +16,7 @@ const LARGEST = 2 ** 32 - 1;
  */
 export async function shouldRateLimit(decider: Decider, request: RateLimitRequest, answer: Answer) {
   const calls = callsOf(request);
-  const verdicts = await Promise.all(calls.map((call) => decider.decide(call, answer)));
+  const verdicts = await Promise.all(calls.map(async (call) => decider.decide(call, answer)));
   const denial = verdicts.find((verdict) => verdict.outcome === 'denied');
   const headers = [...answer];
   if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i]!)));
