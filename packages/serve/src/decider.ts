@@ -18,14 +18,9 @@ export interface Call extends RequestView {
   matched?: MatchedRules | undefined;
 }
 
-export const EMPTY_REQUEST = {
-  user: undefined,
-  method: 'GET',
-  path: '/',
-  params: {},
-  query: {},
-  body: undefined,
-};
+/** The parts that most calls do not have. */
+const NONE = { ip: undefined, user: undefined, body: undefined, params: {}, query: {}, headers: {} };
+export const EMPTY_REQUEST: RequestView = { ...NONE, method: 'GET', path: '/' };
 
 /** Decides the calls of all protocols by the rules. */
 export class Decider {

@@ -1,8 +1,8 @@
 import {
   createServer,
   type IncomingMessage,
+  type RequestListener,
   type Server,
-  type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,16 +16,13 @@ import { OPENAPI } from './openapi.js';
 
 type Handler = (request: IncomingMessage, answer: Answer, url: URL) => Reply | Promise<Reply>;
 
-const json = (value: object, status = 200, type = 'application/json'): Reply => ({
-  ...{ status, type },
-  body: JSON.stringify(value),
-});
-const problem = (status: number, detail: string): Reply =>
-  json(
-    { type: 'about:blank', title: STATUS_CODES[status], status, detail },
-    status,
-    'application/problem+json',
-  );
+const json = (value: object, status = 200, type = 'application/json'): Reply => {
+  return { status, type, body: JSON.stringify(value) };
+};
+const problem = (status: number, detail: string): Reply => {
+  const title = STATUS_CODES[status];
+  return json({ type: 'about:blank', title, status, detail }, status, 'application/problem+json');
+};
 
 /**
  * The JSON API.
@@ -64,7 +61,7 @@ export function httpServer(
     'GET /health/ready': () => json(state(), state().ready ? 200 : 503),
   };
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const answer = new Answer();
     response.once('close', () => answer.end());
     let reply: Reply;

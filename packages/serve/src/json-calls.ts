@@ -10,28 +10,17 @@ const MOST_BYTES = 65_536;
 const text = z.string().min(1);
 const optional = text.optional();
 const any = z.unknown().optional();
-const values = z.record(z.string(), z.unknown()).default({});
+const record = z.record(z.string(), z.unknown());
+const values = record.default({});
 const cost = z.int().min(0).optional();
 
 /** The body of `/v1/consume`. */
 export const NAMED = z.strictObject({ rule: text, key: text, plan: optional, cost });
 /** The body of `/v1/request`. */
 export const REQUEST = z.strictObject({
-  ...{
-    method: text.default('GET'),
-    path: z.string().startsWith('/').default('/'),
-    host: optional,
-    ip: optional,
-  },
-  ...{
-    user: any,
-    headers: values,
-    params: values,
-    query: values,
-    cookies: z.record(z.string(), z.unknown()).optional(),
-    body: any,
-    cost,
-  },
+  ...{ method: text.default('GET'), path: text.startsWith('/').default('/'), host: optional, ip: optional },
+  ...{ headers: values, params: values, query: values, cookies: record.optional() },
+  ...{ user: any, body: any, cost },
 });
 
 /** The JSON body of a request. @throws BadCall */
@@ -60,24 +49,16 @@ function parsed(body: string): unknown {
 }
 
 export const namedCall = ({ cost, ...named }: z.infer<typeof NAMED>): Call => ({
-  ...{ ...EMPTY_REQUEST, ip: undefined, headers: {} },
+  ...EMPTY_REQUEST,
   ...{ named, cost },
 });
 
 export function requestCall({ path, host, headers, query, ...more }: z.infer<typeof REQUEST>): Call {
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const target = targetOf(path);
-  const all = { ...Object.fromEntries(lower), ...(host !== undefined && { host }) };
-  return {
-    ...more,
-    ip: more.ip,
-    user: more.user,
-    body: more.body,
-    bodyParsed: true,
-    ...target,
-    query: { ...target.query, ...query },
-    headers: all,
-  };
+  const headersWithHost = { ...Object.fromEntries(lower), ...(host !== undefined && { host }) };
+  const parts = { query: { ...target.query, ...query }, headers: headersWithHost, bodyParsed: true };
+  return { ...EMPTY_REQUEST, ...more, ...target, ...parts };
 }
 
 /**
@@ -89,12 +70,8 @@ export function forwardedCall(headers: IncomingHttpHeaders): Call {
   const target = headers['x-forwarded-uri']?.toString();
   if (target === undefined)
     throw new BadCall('The proxy must send X-Forwarded-Uri, -Method, -Host and -For.');
-  const own = {
-    method: last('method') ?? 'GET',
-    ip: last('for'),
-    headers: { ...headers, host: last('host') },
-  };
-  return { ...EMPTY_REQUEST, ...targetOf(target), ...own };
+  const [method = 'GET', host, ip] = ['method', 'host', 'for'].map(last);
+  return { ...EMPTY_REQUEST, ...targetOf(target), method, ip, headers: { ...headers, host } };
 }
 
 const targetOf = (target: string) => ({

@@ -8,7 +8,7 @@ const refused = (status: number, description: string) => ({
   [status]: { description, content: { 'application/problem+json': { schema: { type: 'object' } } } },
 });
 const REFUSED = {
-  ...refused(400, '`detail` says what is wrong'),
+  ...refused(400, '`detail` says why'),
   ...refused(413, 'Over 64 KiB'),
   ...refused(415, 'No JSON'),
 };
@@ -23,11 +23,7 @@ const DECISION = {
     source: { ...TEXT, description: 'The store, a cache, or the failure policy' },
     degraded: { type: 'boolean', description: 'The store is out, and the failure policy decided' },
     headers: { type: 'object', description: 'For the response to your client' },
-    response: {
-      type: 'object',
-      properties: { status: COUNT, type: TEXT, body: TEXT },
-      description: 'Of a denial',
-    },
+    response: { type: 'object', properties: { status: COUNT, type: TEXT, body: TEXT } },
   },
 };
 
@@ -43,18 +39,11 @@ const header = (name: string) => ({
   required: true,
   schema: TEXT,
 });
-const denied = {
-  name: 'denied',
-  in: 'query',
-  description: 'The status of a denial',
-  schema: { enum: [401, 403, 429] },
+const denied = { name: 'denied', in: 'query', schema: { enum: [401, 403, 429] } };
+const plain = (summary: string, ...statuses: number[]) => {
+  const responses = Object.fromEntries(statuses.map((status) => [status, { description: summary }]));
+  return { get: { summary, responses } };
 };
-const plain = (summary: string, ...statuses: number[]) => ({
-  get: {
-    summary,
-    responses: Object.fromEntries(statuses.map((status) => [status, { description: summary }])),
-  },
-});
 
 /** The JSON API, for people and for generators of clients. */
 export const OPENAPI = {
