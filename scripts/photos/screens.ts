@@ -50,6 +50,10 @@ export const SCREENS: readonly Screen[] = [
   { name: 'reward', command: `reward 127.0.0.1 1 --limiter hello --store STORE`, answer: 'y' },
   { name: 'penalty', command: `penalty 127.0.0.1 1 --limiter hello --store STORE`, answer: 'y' },
   { name: 'copy', command: 'copy --from STORE --to OTHER --dry-run' },
+  {
+    name: 'serve',
+    command: 'serve examples/rules-express/limits.yaml --store memory: --port 0 --grpc-port 0',
+  },
   { name: 'error-no-key', command: 'explain' },
   { name: 'error-no-command', command: 'explian login ann' },
   { name: 'error-no-limiter', command: 'explain logn ann --store STORE' },
