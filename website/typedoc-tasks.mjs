@@ -8,6 +8,7 @@ export const PACKAGES = [
   ['Stores', ['sqlite', 'postgres', 'upstash']],
   ['Calls to other services', ['outgoing']],
   ['Budgets of tokens and dollars', ['meter']],
+  ['Tools of MCP servers', ['mcp']],
   ['Watching', ['dashboard', 'otel', 'cli']],
   ['Programs in other languages', ['serve']],
   ['For authors of adapters, stores and tools', ['http', 'entries', 'fleet']],

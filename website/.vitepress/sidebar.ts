@@ -84,6 +84,7 @@ const UNLISTED = [
   'entries',
   'fleet',
   'http',
+  'mcp',
   'meter',
   'outgoing',
   'postgres',

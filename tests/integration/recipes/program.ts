@@ -23,29 +23,35 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+/** A block of a page, built as a program. */
+export interface BuiltBlock {
+  /** The file to run, and its folder. */
+  readonly file: string;
+  readonly folder: string;
+  /** Where it will listen. */
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+/** How a block becomes a program. */
+export interface BlockOptions {
+  /** A `node_modules` folder with packages that this repository does not install. */
+  readonly modules?: string;
+  /** What the block imports: texts by name. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** More texts of the block, and their replacements. */
+  readonly replace?: Readonly<Record<string, string>>;
+}
+
 /**
- * Starts the block of a page that begins with `` ```ts <tag> ``. Its port 3000 becomes a free one, its Redis the server of the test run, and
+ * Builds the block of a page that begins with `` ```ts <tag> ``. Its port 3000 becomes a free one, its Redis the server of the test run, and
  * the names of its limits unique.
- * @param modules a `node_modules` folder with packages that this repository does not install
- * @param files what the block imports: texts by name
- * @param replace more texts of the block, and their replacements
- * @param ready a text that the program prints when it works; without it the program must listen
  */
-export async function startBlock(
+export async function buildBlock(
   page: string,
   tag: string,
-  {
-    modules = own,
-    files = {},
-    replace = {},
-    ready,
-  }: {
-    modules?: string;
-    files?: Readonly<Record<string, string>>;
-    replace?: Readonly<Record<string, string>>;
-    ready?: string;
-  } = {},
-): Promise<Program> {
+  { modules = own, files = {}, replace = {} }: BlockOptions = {},
+): Promise<BuiltBlock> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-recipe-')));
   const port = await freePort();
   const all = {
@@ -60,13 +66,18 @@ export async function startBlock(
     await writeFile(join(folder, file), replaced);
   }
   const names = new Set<string>();
+  const file = join(folder, 'program.mjs');
   await build({
     entryPoints: [join(folder, 'program.ts')],
     nodePaths: [own],
-    outfile: join(folder, 'program.mjs'),
+    outfile: file,
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // For modules that are loaded at their first use.
+    banner: {
+      js: "import { createRequire as __of } from 'node:module'; const require = __of(import.meta.url);",
+    },
     target: 'node20',
     conditions: ['@sluice/source'],
     plugins: [othersOutside(names)],
@@ -74,13 +85,26 @@ export async function startBlock(
     logLevel: 'error',
   });
   for (const name of names) await link(name, [modules, own], join(folder, 'node_modules'));
-  const child = spawn(process.execPath, [join(folder, 'program.mjs')], { cwd: folder, env: programEnv });
+  const remove = () => rm(folder, { recursive: true, force: true });
+  return { file, folder, url: `http://127.0.0.1:${port}`, remove };
+}
+
+/**
+ * Builds a block, and starts it.
+ * @param ready a text that the program prints when it works; without it the program must listen
+ */
+export async function startBlock(
+  page: string,
+  tag: string,
+  { ready, ...options }: BlockOptions & { readonly ready?: string } = {},
+): Promise<Program> {
+  const { file, folder, url, remove } = await buildBlock(page, tag, options);
+  const child = spawn(process.execPath, [file], { cwd: folder, env: programEnv });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  const url = `http://127.0.0.1:${port}`;
   const stop = async () => {
     await end(child);
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   };
   const works = () => (ready === undefined ? answers(url) : Promise.resolve(output.includes(ready)));
   try {

@@ -91,6 +91,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/http',
     '@sluice/decorators',
     '@sluice/dashboard',
+    '@sluice/mcp',
     '@sluice/meter',
     '@sluice/meter/internal',
     '@sluice/otel',

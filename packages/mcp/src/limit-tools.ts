@@ -1,0 +1,90 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { describe, isRecord } from '@sluice/core/internal';
+import { isOverHttp } from './credential.js';
+import { ToolCallDeniedError } from './denial.js';
+import { ToolLimits, toolLimits } from './tool-limits.js';
+import type { CallExtra, ToolCall, ToolLimitsOptions } from './tool-limits-options.js';
+
+/** A server of `@modelcontextprotocol/sdk`: an `McpServer`, or the `Server` under it. */
+export type LimitableServer = McpServer | Server;
+
+type Handler = (request: { readonly params?: unknown }, extra: CallExtra) => Promise<unknown>;
+
+const METHOD = 'tools/call';
+const limited = new WeakSet<object>();
+
+/**
+ * Limits the calls of a server's tools, also of tools that are registered later.
+ * @param limits what `toolLimits` returned. Options are enough for a server that has no others beside it, as over stdio
+ * @returns the limits, to `close` them
+ * @throws TypeError if it is no server, or has limits already; all errors of `toolLimits`
+ */
+export function limitTools(server: LimitableServer, limits: ToolLimits | ToolLimitsOptions): ToolLimits {
+  const protocol = isRecord(server) && 'server' in server ? (server.server as Server) : (server as Server);
+  const handlers = handlersOf(protocol);
+  if (limited.has(protocol)) {
+    throw new TypeError(
+      'limitTools: this server has limits already. Pass all of them in one call: { perCredential, perTool }',
+    );
+  }
+  const isShared = limits instanceof ToolLimits;
+  const used = isShared ? limits : toolLimits(limits);
+  const report = (error: unknown) => {
+    const known = error instanceof Error ? error : new Error(String(error));
+    if (protocol.onerror === undefined) console.error(known);
+    else protocol.onerror(known);
+  };
+  const limit = (handler: Handler): Handler => limitedHandler(handler, used, isShared, report);
+  limited.add(protocol);
+  const known = handlers.get(METHOD);
+  // The SDK sets the handler when the first tool is registered, and offers no way to wrap it.
+  handlers.set = (method, handler) =>
+    Map.prototype.set.call(handlers, method, method === METHOD ? limit(handler) : handler) as typeof handlers;
+  if (known !== undefined) handlers.set(METHOD, known);
+  return used;
+}
+
+function handlersOf(protocol: unknown): Map<string, Handler> {
+  const handlers = isRecord(protocol) ? protocol._requestHandlers : undefined;
+  if (handlers instanceof Map) return handlers;
+  throw new TypeError(
+    `limitTools: pass an McpServer or a Server of @modelcontextprotocol/sdk 1.x, not ${describe(protocol)}`,
+  );
+}
+
+function limitedHandler(
+  handler: Handler,
+  limits: ToolLimits,
+  isShared: boolean,
+  report: (error: unknown) => void,
+): Handler {
+  return async (request, extra) => {
+    if (!isShared && isOverHttp(extra)) {
+      throw new TypeError(
+        'limitTools: over HTTP each session has a server of its own, and would have counts of its own. Create the limits once with ' +
+          'toolLimits({ … }), and pass them to limitTools for each server',
+      );
+    }
+    const admission = await ToolLimits.admit(limits, callOf(request.params, extra)).catch((error) => {
+      if (error instanceof ToolCallDeniedError) throw error;
+      report(error);
+      // The message may name the store, and goes to the client.
+      throw new Error('The limits of this server failed');
+    });
+    if (admission.denied !== undefined) return admission.denied;
+    try {
+      extra.signal.throwIfAborted(); // the answer goes nowhere
+      return await handler(request, extra);
+    } finally {
+      // Not awaited: the answer need not wait for the store. A lease that is not released expires.
+      admission.end().catch(report);
+    }
+  };
+}
+
+/** The SDK checks the form of a call later. */
+function callOf(params: unknown, extra: CallExtra): ToolCall {
+  const { name, arguments: given } = isRecord(params) ? params : {};
+  return { tool: typeof name === 'string' ? name : '', arguments: isRecord(given) ? given : {}, extra };
+}

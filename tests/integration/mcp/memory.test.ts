@@ -1,0 +1,4 @@
+import { memory } from '../../contracts/store/openers.js';
+import { mcpSuite } from './mcp.suite.js';
+
+mcpSuite(memory);

@@ -1,0 +1,82 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { rejection } from '../../support/rejection.js';
+import { buildBlock, startBlock } from '../recipes/program.js';
+
+const PAGE = 'docs/mcp.md';
+
+const opened: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+async function connect(transport: Transport): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  opened.push(client);
+  await client.connect(transport);
+  return client;
+}
+
+async function texts(client: Client, calls: number, name: string, given = {}): Promise<unknown[]> {
+  const all = [];
+  for (let i = 0; i < calls; i += 1) {
+    const { content } = (await client.callTool({ name, arguments: given })) as CallToolResult;
+    all.push(content[0]?.type === 'text' && content[0].text);
+  }
+  return all;
+}
+
+test('the server over stdio denies the third call of its tool', async () => {
+  const { file, folder, remove } = await buildBlock(PAGE, 'mcp-stdio');
+  opened.push({ close: remove });
+  const client = await connect(
+    new StdioClientTransport({ command: process.execPath, args: [file], cwd: folder }),
+  );
+  expect(await texts(client, 3, 'research', { topic: 'rivers' })).toEqual([
+    'all about rivers',
+    'all about rivers',
+    expect.stringMatching(/^Too many calls of the tool "research"\. Call it again in .+, not earlier\.$/),
+  ]);
+});
+
+describe('the server over HTTP', () => {
+  let url: URL;
+  beforeEach(async () => {
+    const program = await startBlock(PAGE, 'mcp-http', { replace: { "every: '1s'": "every: '1h'" } });
+    opened.push({ close: program.stop });
+    url = new URL('/mcp', program.url);
+  });
+  const transport = (token: string) =>
+    new StreamableHTTPClientTransport(url, {
+      requestInit: { headers: { Authorization: `Bearer ${token}` } },
+    });
+
+  test('counts all tokens of a user together, and no other user', async () => {
+    const first = await connect(transport('a-token-of-ann'));
+    const second = await connect(transport('another-token-of-ann'));
+    expect(await texts(first, 3, 'hours')).toEqual(Array(3).fill('9 to 17'));
+    expect(await texts(second, 3, 'hours')).toEqual([
+      '9 to 17',
+      '9 to 17',
+      expect.stringMatching(/^Too many calls of tools\. Call again in .+, not earlier\.$/),
+    ]);
+    expect(await texts(await connect(transport('a-token-of-bob')), 1, 'hours')).toEqual(['9 to 17']);
+  });
+
+  test('answers a flood without a valid token with a 429, also its next client', async () => {
+    const flood = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        fetch(url, { method: 'POST', headers: { Authorization: 'Bearer none' } }),
+      ),
+    );
+    const statuses = flood.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(40);
+    const denied = flood.find(({ status }) => status === 429);
+    expect(denied?.headers.get('Retry-After')).toMatch(/^\d+$/);
+    expect(await rejection(connect(transport('a-token-of-ann')))).toMatchObject({ code: 429 });
+  });
+});
