@@ -9,4 +9,8 @@ export const recipePackages = (): Promise<string> =>
     '@apollo/server': '5.5.1',
     bullmq: '6.7.0',
     ioredis: '6.0.0',
+    'socket.io': '4.8.4',
+    kafkajs: '2.2.4',
+    '@grpc/grpc-js': '1.14.7',
+    '@trpc/server': '11.25.2',
   });

@@ -12,6 +12,7 @@ export const RECIPES_WITHOUT_REQUESTS = [
   'docs/recipes/calling-apis.md', // outgoing calls
   'docs/recipes/cluster-and-sentinel.md', // one option
   'docs/recipes/change-at-run-time.md', // limiters in code
+  'docs/recipes/kafka.md', // messages of a queue
   'docs/recipes/lambda-and-vercel.md', // the platform passes the address
   'docs/recipes/pnpm-and-yarn.md', // installs
   'docs/recipes/queues-and-outgoing-calls.md', // outgoing calls
@@ -28,9 +29,12 @@ export const RECIPES_WITHOUT_REQUESTS = [
 export const RECIPES_ATTACKED_BY: Readonly<Record<string, string>> = {
   'docs/recipes/expensive-routes.md': 'tests/integration/recipes/express.deep.test.ts',
   'docs/recipes/graphql.md': 'tests/integration/recipes/graphql.deep.test.ts',
+  'docs/recipes/grpc.md': 'tests/integration/recipes/grpc.deep.test.ts',
   'docs/recipes/nextjs.md': 'tests/integration/edge/edge.deep.test.ts',
   'docs/recipes/proxies-by-name.md': 'tests/integration/recipes/proxies.deep.test.ts',
+  'docs/recipes/socket-io.md': 'tests/integration/recipes/socket-io.deep.test.ts',
   'docs/recipes/streams.md': 'tests/integration/recipes/express.deep.test.ts',
+  'docs/recipes/trpc.md': 'tests/integration/recipes/trpc.deep.test.ts',
   'docs/recipes/websocket.md': 'tests/integration/recipes/websocket.deep.test.ts',
 };
 

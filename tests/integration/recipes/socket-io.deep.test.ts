@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { recipePackages } from './packages.js';
+import { type Program, startBlock } from './program.js';
+
+interface Client {
+  on(event: string, listener: (...args: never[]) => void): void;
+  send(text: string): void;
+}
+
+let modules: string;
+let WebSocket: new (url: string) => Client;
+beforeAll(async () => {
+  modules = await recipePackages();
+  WebSocket = createRequire(join(modules, 'ws/package.json'))('ws');
+}, 300_000);
+let program: Program;
+afterEach(() => program?.stop());
+
+/**
+ * Speaks the protocol of Socket.IO: connects, and sends events that want an acknowledgement.
+ * @returns the acknowledged events, the seconds of `limited`, and the status of a denied handshake
+ */
+function talk(events: number) {
+  return new Promise<{ answers: string[]; limited: number | undefined; status: number | undefined }>(
+    (resolve) => {
+      const answers: string[] = [];
+      let limited: number | undefined;
+      const client = new WebSocket(
+        `${program.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`,
+      );
+      client.on('message', (data: Buffer) => {
+        const text = String(data);
+        if (text.startsWith('0{')) client.send('40');
+        else if (text === '2') client.send('3');
+        else if (text.startsWith('40'))
+          for (let i = 1; i <= events; i += 1) client.send(`42${i}["echo","${i}"]`);
+        else if (text.startsWith('43')) answers.push(JSON.parse(text.replace(/^\d+/, ''))[0]);
+        else if (text.startsWith('42["limited"')) limited = JSON.parse(text.slice(2))[1].retryAfter;
+      });
+      client.on('close', () => resolve({ answers, limited, status: undefined }));
+      client.on('error', () => {});
+      client.on('unexpected-response', (_: unknown, { statusCode }: never) => {
+        resolve({ answers, limited, status: statusCode });
+      });
+    },
+  );
+}
+
+test('a socket that sends too fast learns when to come back and is disconnected; later handshakes are refused', async () => {
+  program = await startBlock('docs/recipes/socket-io.md', 'socket-io', { modules });
+  const first = await talk(60);
+  expect(first.answers.length).toBeGreaterThanOrEqual(20);
+  expect(first.answers.length).toBeLessThan(60);
+  expect(first.answers).toEqual(first.answers.map((_, i) => `echo: ${i + 1}`));
+  expect(first.limited).toBe(1);
+  for (let i = 2; i <= 5; i += 1) expect((await talk(60)).limited).toBe(1);
+  expect((await talk(1)).status).toBe(400);
+  const polling = await fetch(`${program.url}/socket.io/?EIO=4&transport=polling`);
+  expect([polling.status, await polling.json()]).toEqual([403, { code: 4, message: 'Too many connections' }]);
+});
+
+test('a thousand sockets that flood get no more answers than the limit, and are all disconnected', async () => {
+  const replace = {
+    ...{ 'limit: 5': 'limit: 1000', "every: '1s'": "every: '1h'" },
+    // On a busy machine a thousand sockets block the event loop for longer than the usual deadline.
+    'policy: ': "deadline: '30s', policy: ",
+  };
+  program = await startBlock('docs/recipes/socket-io.md', 'socket-io', { modules, replace });
+  const ends = await Promise.all(Array.from({ length: 1000 }, () => talk(21)));
+  expect(ends.flatMap(({ answers }) => answers)).toHaveLength(20);
+  expect(ends.filter(({ limited }) => limited === undefined)).toEqual([]);
+  expect((await talk(1)).status).toBe(400);
+  expect(await (await fetch(program.url)).text()).toBe('connect with Socket.IO');
+  expect(program.output()).toBe('');
+});

@@ -1,0 +1,43 @@
+import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { run } from '../../support/run.js';
+import { blockTagged } from '../docs/markdown.js';
+import { recipePackages } from './packages.js';
+
+const root = resolve(__dirname, '../../..');
+const RECIPES = [
+  ['socket-io', 'socket-io'],
+  ['bullmq', 'bullmq'],
+  ['kafka', 'kafka'],
+  ['grpc', 'grpc'],
+  ['trpc', 'trpc'],
+] as const;
+
+test('the programs of recipes fit the types of the packages that they use', async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-types-')));
+  try {
+    await symlink(await recipePackages(), join(folder, 'node_modules'));
+    for (const [page, tag] of RECIPES) {
+      const text = blockTagged(join(root, `docs/recipes/${page}.md`), tag);
+      await writeFile(join(folder, `${page}.ts`), `${text}\nexport {};\n`);
+    }
+    const compilerOptions = {
+      ...{ target: 'ES2022', lib: ['ES2022'], module: 'esnext', moduleResolution: 'bundler' },
+      ...{ strict: true, noEmit: true, skipLibCheck: true, customConditions: ['@sluice/source'] },
+      ...{ typeRoots: [join(root, 'node_modules/@types')], types: ['node'] },
+      paths: { '@sluice/core': [join(root, 'packages/core/src/index.ts')] },
+    };
+    const files = RECIPES.map(([page]) => `${page}.ts`);
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { ok, output } = await run(process.execPath, [tsc, '-p', folder], {
+      cwd: folder,
+      timeoutMs: 120_000,
+    });
+    expect([ok, output]).toEqual([true, '']);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 300_000);
