@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { rejection } from '../../support/rejection.js';
+import { blockTagged } from '../docs/markdown.js';
 import { buildBlock, startBlock } from '../recipes/program.js';
 
 const PAGE = 'docs/mcp.md';
@@ -42,10 +44,18 @@ test('the server over stdio denies the third call of its tool', async () => {
   ]);
 });
 
-describe('the server over HTTP', () => {
+/** The part of the Express program that the program of Hono imports. */
+function commonPart(): string {
+  const program = blockTagged(resolve(__dirname, '../../..', PAGE), 'mcp-http');
+  const common = program.slice(0, program.indexOf('const requests'));
+  return common.replace(/^(?=const store|const verifier|function createServer)/gm, 'export ');
+}
+
+describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
   let url: URL;
   beforeEach(async () => {
-    const program = await startBlock(PAGE, 'mcp-http', { replace: { "every: '1s'": "every: '1h'" } });
+    const files = { 'server.ts': commonPart() };
+    const program = await startBlock(PAGE, tag, { files, replace: { "every: '1s'": "every: '1h'" } });
     opened.push({ close: program.stop });
     url = new URL('/mcp', program.url);
   });

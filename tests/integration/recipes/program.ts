@@ -57,7 +57,7 @@ export async function buildBlock(
   const all = {
     'redis://127.0.0.1:6379': redisUrl(),
     '3000': String(port),
-    "name: '": `name: '${uniqueName('recipe')}-`,
+    " name: '": ` name: '${uniqueName('recipe')}-`,
     ...replace,
   };
   const texts = { ...files, 'program.ts': blockTagged(join(root, page), tag) };

@@ -1,0 +1,122 @@
+// What limits add to a tool call of an MCP server: µs of CPU, by paired runs of servers with and without limits in one process.
+//   node bench/mcp.mjs            a minute
+//   node bench/mcp.mjs --write    also writes the table into bench/README.md
+//   node bench/mcp.mjs --calls=500 --runs=3
+// Redis: REDIS_URL, or one that it starts itself.
+import { parseArgs } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { machineText } from './lib/machine.mjs';
+import { median } from './lib/measure.mjs';
+import { loadText, watchMachine } from './lib/noise.mjs';
+import { benchRedis, inspector } from './lib/redis.mjs';
+import { loaded } from './lib/sources.mjs';
+import { table } from './lib/table.mjs';
+import { writeSection } from './lib/write.mjs';
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '2000' },
+    runs: { type: 'string', default: '15' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const calls = Number(values.calls);
+const runs = Number(values.runs);
+const IN_FLIGHT = 50;
+const prefix = `b${process.pid}`;
+const LIMIT = 1_000_000_000;
+
+const { limitTools, fixedWindow, redisStore } = await loaded(
+  "export * from '@sluice/mcp'; export { fixedWindow, redisStore } from '@sluice/core';",
+);
+const redis = await benchRedis();
+const server = inspector(redis.url);
+const store = redisStore(redis.url);
+const client = new Redis(redis.url);
+
+const perCredential = fixedWindow({ limit: LIMIT, window: '1h' });
+const all = { perCredential, perTool: { echo: perCredential }, concurrency: 1000 };
+const flexible = { points: LIMIT, duration: 3600 };
+const inMemory = new RateLimiterMemory(flexible);
+const inRedis = new RateLimiterRedis({ ...flexible, storeClient: client, keyPrefix: `${prefix}:flexible` });
+/** What each row does to a server, and to each call of its tool. */
+const ROWS = {
+  'rate-limiter-flexible called by the tool, memory': [() => {}, () => inMemory.consume('local')],
+  'Sluice, `perCredential`, memory': [(mcp) => limitTools(mcp, { perCredential })],
+  'Sluice, `perCredential`, `perTool` and `concurrency`, memory': [(mcp) => limitTools(mcp, all)],
+  'rate-limiter-flexible called by the tool, Redis': [() => {}, () => inRedis.consume('local')],
+  'Sluice, `perCredential`, Redis': [
+    (mcp) => limitTools(mcp, { perCredential, store, name: 'one', keyPrefix: prefix, deadline: '10s' }),
+  ],
+  'Sluice, `perCredential`, `perTool` and `concurrency`, Redis': [
+    (mcp) => limitTools(mcp, { ...all, store, name: 'all', keyPrefix: prefix, deadline: '10s' }),
+  ],
+};
+
+try {
+  const noise = await watchMachine(() => server.cpu());
+  const bare = await openServer(() => {});
+  const cells = [];
+  for (const [limit, each] of Object.values(ROWS))
+    cells.push({ call: await openServer(limit, each), added: [], share: [] });
+  // The first round warms up.
+  for (let run = 0; run <= runs; run += 1) {
+    for (const { call, added, share } of run % 2 === 0 ? cells : cells.toReversed()) {
+      const without = await cpuOf(bare);
+      const cost = (await cpuOf(call)) - without;
+      if (run === 0) continue;
+      added.push(cost);
+      share.push((100 * cost) / without);
+    }
+  }
+  const rows = Object.keys(ROWS).map((name, i) => {
+    const { added, share } = cells[i];
+    const figures = [median(added), Math.min(...added), Math.max(...added), median(share)];
+    return [name, ...figures.map((figure) => figure.toFixed(1))];
+  });
+  const text = [
+    `${machineText(await server.version())}. Medians of ${runs} pairs of ${calls} calls, ${IN_FLIGHT} in flight.`,
+    table('added to a tool call', ['µs of CPU', 'least', 'most', '% of a call'], rows),
+    `${loadText(await noise())}.`,
+  ].join('\n\n');
+  console.log(text);
+  if (values.write) writeSection('mcp', text);
+} finally {
+  await store.close();
+  await client.quit();
+  await server.deleteKeys(`${prefix}*`);
+  server.close();
+  await redis.stop();
+}
+
+/** @returns a function that calls the tool of a server with these limits */
+async function openServer(limit, each) {
+  const mcp = new McpServer({ name: 'bench', version: '1.0.0' });
+  const result = { content: [{ type: 'text', text: 'echo' }] };
+  mcp.registerTool('echo', {}, each === undefined ? () => result : () => each().then(() => result));
+  limit(mcp);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await mcp.connect(ours);
+  const caller = new Client({ name: 'bench', version: '1.0.0' });
+  await caller.connect(theirs);
+  return async () => {
+    const { isError } = await caller.callTool({ name: 'echo' });
+    if (isError) throw new Error('a call was denied');
+  };
+}
+
+/** µs of CPU of each of many calls. */
+async function cpuOf(call) {
+  const before = process.cpuUsage();
+  let begun = 0;
+  const worker = async () => {
+    while (begun++ < calls) await call();
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / calls;
+}
