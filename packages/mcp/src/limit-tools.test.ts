@@ -312,7 +312,7 @@ describe('a task', () => {
     server.setRequestHandler(CallToolRequestSchema, (() => ({ task })) as never);
     const client = await clientOf(server);
     const create = () =>
-      client.request({ method: 'tools/call', params: { name: 'echo', task: { ttl: 1000 } } }, {
+      client.request({ method: 'tools/call', params: { name: 'echo', task: {} } }, {
         parse: (x: unknown) => x,
         safeParse: (data: unknown) => ({ success: true, data }),
       } as never);
@@ -347,6 +347,15 @@ describe('toolLimits', () => {
     [{ ...TWO, name: 'a b' }, /^toolLimits: name must be/],
   ])('refuses %p', (options, message) => {
     expect(() => toolLimits(options as ToolLimitsOptions)).toThrow(message);
+  });
+
+  test('needs a hashTag where a store has slots, as in a Redis Cluster', async () => {
+    const { store } = farStore({ slotted: true });
+    opened.push(store);
+    const options = { ...TWO, concurrency: 1, name: 'slots', store };
+    expect(() => toolLimits(options)).toThrow(/give all its limiters the same hashTag/);
+    const client = await limitedClient({ ...options, hashTag: 'mcp' });
+    expect(await denials(client, 3)).toEqual([false, false, true]);
   });
 
   test('takes a policy of concurrency with a lease of its own', async () => {

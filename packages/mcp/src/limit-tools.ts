@@ -66,7 +66,9 @@ function limitedHandler(
           'toolLimits({ … }), and pass them to limitTools for each server',
       );
     }
-    const admission = await ToolLimits.admit(limits, callOf(request.params, extra)).catch((error) => {
+    const params = isRecord(request.params) ? request.params : {};
+    const isTask = params.task !== undefined;
+    const admission = await ToolLimits.admit(limits, callOf(params, extra), isTask).catch((error) => {
       if (error instanceof ToolCallDeniedError) throw error;
       report(error);
       // The message may name the store, and goes to the client.
@@ -84,7 +86,7 @@ function limitedHandler(
 }
 
 /** The SDK checks the form of a call later. */
-function callOf(params: unknown, extra: CallExtra): ToolCall {
-  const { name, arguments: given } = isRecord(params) ? params : {};
+function callOf(params: Readonly<Record<string, unknown>>, extra: CallExtra): ToolCall {
+  const { name, arguments: given } = params;
   return { tool: typeof name === 'string' ? name : '', arguments: isRecord(given) ? given : {}, extra };
 }

@@ -74,7 +74,7 @@ export class ToolLimits {
   }
 
   /** @throws what the store, `cost` and `credential` throw; the JSON-RPC error of a denied call */
-  async #admit(call: ToolCall): Promise<Admission> {
+  async #admit(call: ToolCall, isTask: boolean): Promise<Admission> {
     const limit = this.#byTool.get(call.tool) ?? this.#others;
     if (limit === undefined) return UNLIMITED;
     const { limiter, members, tool } = limit;
@@ -92,7 +92,6 @@ export class ToolLimits {
       return { denied: undefined, end };
     }
     // The client of a task reads no result of a tool.
-    const isTask = call.extra.taskRequestedTtl !== undefined;
     return { denied: answerDenial(decision, tool, isTask ? 'error' : denied), end: UNLIMITED.end };
   }
 
@@ -102,9 +101,9 @@ export class ToolLimits {
     await this.#ownStore?.close();
   }
 
-  /** @internal */
-  static admit(limits: ToolLimits, call: ToolCall): Promise<Admission> {
-    return limits.#admit(call);
+  /** @internal @param isTask the client wants a task in place of a result */
+  static admit(limits: ToolLimits, call: ToolCall, isTask: boolean): Promise<Admission> {
+    return limits.#admit(call, isTask);
   }
 }
 
