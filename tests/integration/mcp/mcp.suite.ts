@@ -171,7 +171,7 @@ export function mcpSuite(kind: StoreKind): void {
       let http: HttpServer;
       let client: Client;
       beforeEach(async () => {
-        http = await serve({ concurrency: 2 });
+        http = await serve({ concurrency: 2, cost: { wait: 5 } }); // a cost is no number of places
         client = await http.open('ann');
       });
       const waits = (count: number) => eventually(async () => waiting.length === count);
