@@ -4,7 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/redis/free-port.js';
+import { startRedis } from '../../support/redis/redis-server.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { descriptor, RlsClient } from '../../support/rls-client.js';
 import { sluice, start } from './sluice.js';
@@ -30,8 +33,9 @@ interface Ports {
 async function serving(
   args: readonly string[],
   use: (ports: Ports, child: ChildProcessWithoutNullStreams, stderr: () => string) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const child = await start(['serve', '--port', '0', '--grpc-port', '0', '--json', ...args]);
+  const child = await start(['serve', '--port', '0', '--grpc-port', '0', '--json', ...args], env);
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
@@ -93,6 +97,43 @@ test('sluice serve without a file serves the rules that sluice push stored', asy
     );
     client.close();
   });
+});
+
+test('sluice serve starts while Redis is out, and counts in it once it is back', async () => {
+  const redis = await startRedis();
+  await redis.kill();
+  await writeFile(file, text('rules', 100));
+  await serving([file, '--redis', redis.url], async ({ port }) => {
+    const isDegraded = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/consume`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"rule":"user","key":"ann"}',
+      });
+      return ((await response.json()) as { degraded: boolean }).degraded;
+    };
+    expect(await isDegraded()).toBe(true);
+    await redis.restart();
+    await eventually(async () => !(await isDegraded()));
+  });
+  await redis.stop();
+});
+
+test('sluice serve --otel reports to the SDK of its process', async () => {
+  await writeFile(file, text('rules', 100));
+  const METRICS_PORT = String(await freePort());
+  const sdk = pathToFileURL(join(__dirname, 'otel-sdk.mjs')).href;
+  await serving(
+    [file, '--store', 'memory:', '--otel'],
+    async ({ grpcPort }) => {
+      const client = new RlsClient(grpcPort);
+      expect(await left(client)).toBe(99);
+      const metrics = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
+      expect(metrics).toMatch(/^sluice_decisions_total\{.*sluice_limiter="rules".*\} 1/m);
+      client.close();
+    },
+    { NODE_OPTIONS: `--import ${sdk}`, METRICS_PORT },
+  );
 });
 
 test('sluice serve names a port in use, and a command that only looks refuses the memory', async () => {
