@@ -1,0 +1,152 @@
+import { ManualClock, memoryStore, redisStore, type Store } from '@sluice/core';
+import createApp from 'fastify';
+import { failingStore } from '../../../tests/support/failing-store.js';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
+import { fastifyRateLimitStore } from './index.js';
+
+/** A server behind the real host, with a route that has a limit of its own. */
+async function served(store: Store | undefined, options: object = {}, name = 'api') {
+  const app = createApp();
+  const { default: rateLimit } = await import('@fastify/rate-limit' as string); // its types conflict with ours
+  const counts = fastifyRateLimitStore(store && { name, store });
+  await app.register(rateLimit, {
+    max: 2,
+    timeWindow: 10_000,
+    keyGenerator: () => 'k',
+    store: counts,
+    ...options,
+  });
+  app.get('/', async () => 'ok');
+  app.get('/other', async () => 'ok');
+  app.get('/own', { config: { rateLimit: { max: 1, timeWindow: 10_000 } } }, async () => 'ok');
+  const read = app.createRateLimit();
+  app.get('/left', { config: { rateLimit: false } }, async (request) => read(request, { increment: false }));
+  const get = async (url = '/') => {
+    const { statusCode, headers, body } = await app.inject(url);
+    const { 'x-ratelimit-remaining': left, 'retry-after': wait } = headers;
+    return { statusCode, left: Number(left), wait: Number(wait), body };
+  };
+  return {
+    app,
+    get,
+    statuses: async (times: number) => {
+      const all = [];
+      for (let i = 0; i < times; i += 1) all.push((await get()).statusCode);
+      return all;
+    },
+  };
+}
+
+const inMemory = async (options: object = {}) => {
+  const clock = new ManualClock();
+  return { clock, ...(await served(memoryStore({ clock }), options)) };
+};
+
+test('@fastify/rate-limit counts in memory, from the first hit to the end of its window', async () => {
+  const { clock, get } = await inMemory();
+  expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
+  await clock.advance('4s');
+  expect(await get('/other')).toMatchObject({ statusCode: 200, left: 0 });
+  expect(await get()).toMatchObject({ statusCode: 429, wait: 6 });
+  await clock.advance('6s');
+  expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
+});
+
+test('a route with a limit of its own counts apart', async () => {
+  const { get } = await inMemory();
+  expect((await get('/own')).statusCode).toBe(200);
+  expect((await get('/own')).statusCode).toBe(429);
+  expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
+});
+
+test('@fastify/rate-limit in two processes shares its counts in Redis', async () => {
+  const name = uniqueName('frl');
+  const stores = [redisStore(redisUrl()), redisStore(redisUrl())];
+  const one = await served(stores[0], {}, name);
+  const other = await served(stores[1], {}, name);
+  expect((await one.get()).statusCode).toBe(200);
+  expect((await other.get()).statusCode).toBe(200);
+  expect((await one.get()).statusCode).toBe(429);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+test('createRateLimit reads a key without a hit', async () => {
+  const { get } = await inMemory();
+  const left = async () => JSON.parse((await get('/left')).body);
+  expect(await left()).toMatchObject({ remaining: 2, ttl: 0, isExceeded: false });
+  await get();
+  expect(await left()).toMatchObject({ remaining: 1, ttl: 10_000 });
+  expect(await left()).toMatchObject({ remaining: 1 });
+});
+
+test('ban answers 403 after as many denials', async () => {
+  const { statuses } = await inMemory({ ban: 2 });
+  expect(await statuses(7)).toEqual([200, 200, 429, 429, 403, 403, 403]);
+});
+
+test('continueExceeding begins the window again with each hit above the limit', async () => {
+  const { clock, get } = await inMemory({ continueExceeding: true });
+  await get();
+  await get();
+  for (let i = 0; i < 3; i += 1) {
+    await clock.advance('9s');
+    expect(await get()).toMatchObject({ statusCode: 429, wait: 10 });
+  }
+  await clock.advance('10s');
+  expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
+});
+
+test('exponentialBackoff doubles the wait with each hit above the limit', async () => {
+  const { clock, get } = await inMemory({ exponentialBackoff: true });
+  await get();
+  await get();
+  for (const wait of [10, 20, 40]) expect(await get()).toMatchObject({ statusCode: 429, wait });
+  await clock.advance('39s');
+  expect(await get()).toMatchObject({ statusCode: 429, wait: 80 });
+  await clock.advance('80s');
+  expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
+});
+
+test('the wait of exponentialBackoff ends at ten years', async () => {
+  const { get } = await inMemory({ exponentialBackoff: true });
+  let wait = 0;
+  for (let i = 0; i < 50; i += 1) wait = (await get()).wait;
+  expect(wait).toBe(3650 * 86_400);
+});
+
+test('in Redis, a longer wait is written by the turn that reads it', async () => {
+  const store = redisStore(redisUrl());
+  const { get } = await served(store, { exponentialBackoff: true }, uniqueName('backoff'));
+  await get();
+  await get();
+  for (const wait of [10, 20, 40]) expect(await get()).toMatchObject({ statusCode: 429, wait });
+  await store.close();
+});
+
+test('while the store is out, this process counts, and windows stay as they are', async () => {
+  const far = failingStore();
+  far.fail();
+  const { statuses } = await served(far.store, { continueExceeding: true });
+  expect(await statuses(4)).toEqual([200, 200, 429, 429]);
+});
+
+test('a store that goes out between a hit and its longer wait does not fail the request', async () => {
+  const far = failingStore();
+  const { get, statuses } = await served(far.store, { exponentialBackoff: true });
+  far.refuse('reset', 'charge');
+  expect(await statuses(2)).toEqual([200, 200]);
+  expect(await get()).toMatchObject({ statusCode: 429, wait: 10 });
+});
+
+test('what cannot be counted is an error of the request', async () => {
+  const { get } = await inMemory({ timeWindow: 0 });
+  expect(JSON.parse((await get()).body)).toMatchObject({
+    statusCode: 500,
+    message: expect.stringContaining('fixedWindow: window must be a duration'),
+  });
+});
+
+test('a max of 0 denies each request', async () => {
+  const { statuses } = await inMemory({ max: 0 });
+  expect(await statuses(2)).toEqual([429, 429]);
+});
