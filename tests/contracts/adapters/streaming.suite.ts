@@ -5,7 +5,7 @@ import { hourly, onEachAdapter } from './on-each-framework.js';
 
 const busy = concurrency({ limit: 1, lease: '1h' });
 
-onEachAdapter(({ start, url, limiter: limiterOf }) => {
+onEachAdapter(({ start, url, limiter: limiterOf, needs }) => {
   /** A stream that has begun, and holds a permit. */
   const held = async () => {
     const limiter = limiterOf('busy', busy);
@@ -49,14 +49,14 @@ onEachAdapter(({ start, url, limiter: limiterOf }) => {
     stream.destroy();
   });
 
-  test('a permit is held until the stream breaks', async () => {
+  needs('brokenStreams')('a permit is held until the stream breaks', async () => {
     const { limiter, stream, client } = await held();
     stream.destroy(new Error('the disk is gone'));
     await client.closed();
     await limiter.release(await limiter.acquire('all'));
   });
 
-  test('a stream that breaks is a failed request, a stream that ends is not', async () => {
+  needs('brokenStreams')('a stream that breaks is a failed request, a stream that ends is not', async () => {
     const limiter = limiterOf('api', hourly(2));
     let stream = new PassThrough();
     await start({

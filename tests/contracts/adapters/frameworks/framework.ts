@@ -65,6 +65,8 @@ export type Ability =
   | 'handlerAfterLeaving'
   | 'lateParser'
   | 'limitsPerRequest'
+  /** Break the response of a stream that breaks. */
+  | 'brokenStreams'
   /** Take the `names` of another limiter. */
   | 'names';
 

@@ -2,4 +2,5 @@
 
 export { express4, express5 } from './express.js';
 export { fastify5 } from './fastify.js';
+export { hono4 } from './hono.js';
 export { koa3 } from './koa.js';
