@@ -4,8 +4,9 @@
 /** The packages by what they are for. */
 export const PACKAGES = [
   ['Limits', ['core', 'decorators', 'rules']],
-  ['Frameworks', ['express', 'fastify', 'koa', 'nestjs', 'fetch']],
+  ['Frameworks', ['express', 'fastify', 'koa', 'nestjs', 'hono', 'fetch']],
   ['Stores', ['sqlite', 'postgres', 'upstash']],
+  ['Under other limiters', ['stores']],
   ['Calls to other services', ['outgoing']],
   ['Budgets of tokens and dollars', ['meter']],
   ['Tools of MCP servers', ['mcp']],

@@ -77,7 +77,7 @@ const ALGORITHMS = 'packages/core/src/algorithms';
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
 
 /** The READMEs of the packages, in the order in which most readers look for them. One that is not named follows the frameworks. */
-const FIRST = ['express', 'fastify', 'koa', 'nestjs', 'fetch'];
+const FIRST = ['express', 'fastify', 'koa', 'nestjs', 'hono', 'fetch'];
 const LAST = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
 /** Packages that pages of docs/ describe, or that users do not install by name. */
 const UNLISTED = [
@@ -91,6 +91,8 @@ const UNLISTED = [
   'rules',
   'serve',
   'sqlite',
+  'sqlite',
+  'stores',
   'upstash',
 ];
 
