@@ -15,7 +15,7 @@ export function alreadySent(): Response {
 
 /** Collects the headers of a request's limits until there is a response. */
 export class HonoResponseView implements ResponseView {
-  readonly headers = new Headers();
+  readonly headers: Headers = new Headers();
   readonly #node: NodeResponseView | undefined;
   readonly #listeners = new Set<(complete: boolean) => void>();
   #complete: boolean | undefined;

@@ -100,6 +100,16 @@ describe.each([
     expect((await get('/shop', { 'x-shop': '7' })).status).toBe(200);
   });
 
+  test('limits requests of Hono by the address that the runtime names', async () => {
+    const ip = { 'cf-connecting-ip': '192.0.2.9' };
+    const responses = [];
+    for (let i = 0; i < 4; i += 1) responses.push(await get('/hono', ip));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(await responses[0]!.json()).toBe(2);
+    expect(responses[3]!.headers.get('ratelimit')).toBe('"hono";r=0;t=60');
+    expect((await get('/hono', { 'cf-connecting-ip': '192.0.2.10' })).status).toBe(200);
+  });
+
   test('queues waiting calls of several requests', async () => {
     const paced = await Promise.all([json('/pace'), json('/pace'), json('/pace')]);
     expect(paced).toEqual(Array(3).fill(expect.objectContaining({ allowed: true })));

@@ -9,7 +9,10 @@ import {
   subscribe,
 } from '@sluice/core';
 import { errorResponse, rateLimit } from '@sluice/fetch';
+import { rateLimit as limitOfHono } from '@sluice/hono';
 import { upstashStore } from '@sluice/upstash';
+import { Hono } from 'hono';
+import { getConnInfo } from 'hono/cloudflare-workers';
 
 const store = memoryStore();
 /** A store of Upstash, as of the first request that names its address: a test has the address late. */
@@ -44,6 +47,9 @@ const shop = rateLimit({ name: 'shop', policy, store, key: '#{headers["x-shop"]}
 const pace = new RateLimiter({ name: 'pace', policy: fixedWindow({ limit: 1, window: '300ms' }), store });
 const exports_ = new RateLimiter({ name: 'exports', policy: concurrency({ limit: 1, lease: '10s' }), store });
 const short = new RateLimiter({ name: 'short', policy: fixedWindow({ limit: 1, window: '10ms' }), store });
+const app = new Hono()
+  .use(limitOfHono((env) => ({ name: 'hono', policy, store, getConnInfo, cost: env.COST })))
+  .get('/hono', (context) => context.json(context.var.rateLimit.remaining));
 let denials = 0;
 subscribe('sluice:decision', ({ decision }) => {
   denials += decision?.allowed === false ? 1 : 0;
@@ -59,6 +65,7 @@ const messageOf = (work) => {
 
 const routes = {
   '/limited': (request) => limited(limit, request),
+  '/hono': (request) => app.fetch(request, { COST: 1 }),
   '/shop': (request) => limited(shop, request),
   '/pace': async () => json(await pace.acquire('all', { timeout: '5s' })),
   '/export': () =>
