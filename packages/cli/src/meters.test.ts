@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { concurrency, fixedWindow, ManualClock, type RedisStore, redisStore, type Store } from '@sluice/core';
+import { concurrency, fixedWindow, ManualClock, redisStore, type Store } from '@sluice/core';
 import { announce, NO_POLICIES } from '@sluice/core/internal';
 import { readDefinitions } from '@sluice/fleet';
 import { type Meter, meter } from '@sluice/meter';
@@ -171,12 +171,14 @@ describe('sluice knows a meter', () => {
 });
 
 describe('sluice top', () => {
-  let store: RedisStore;
+  let folder: string;
+  let store: ReturnType<typeof sqliteStore>;
   let budget: Meter<Who, 'usd' | 'running'>;
   let name: string;
   beforeEach(async () => {
     name = uniqueName('ai');
-    store = redisStore({ url: redisUrl(), usage: { keys: 'plain' } });
+    folder = mkdtempSync(join(tmpdir(), 'sluice-top-'));
+    store = sqliteStore({ file: join(folder, 'limits.db'), usage: { keys: 'plain' } });
     budget = budgetOf(store, name);
     const spend = async (tenant: string, user: string, usd: number) => {
       const hold = await budget.hold({ tenant, user }, { usd: 1 });
@@ -192,6 +194,7 @@ describe('sluice top', () => {
   afterEach(async () => {
     await budget.close();
     await store.close();
+    rmSync(folder, { recursive: true });
   });
 
   test('lists with --cost the keys that spent most of each axis', async () => {

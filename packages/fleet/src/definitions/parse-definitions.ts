@@ -59,7 +59,7 @@ const plan = {
 
 /** Numbers and words, by option. They are checked where the policy is used. */
 const numbers = map(either(oneOf(true, false), textOrNumber), NAME);
-/** An object of at most so many fields: each of them is looked up. */
+/** An object of at most `most` fields: each of them is looked up. */
 const atMost = <T>(most: number, read: Reader<Readonly<Record<string, T>>>) =>
   checked(read, (all) => Object.keys(all).length <= most);
 const axes = atMost(20, map(policy, NAME));
