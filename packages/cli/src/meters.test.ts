@@ -249,6 +249,12 @@ meter:
     expect(await limitOf('ann')).toEqual([1, 'free', 5]);
     expect(await limitOf('ann', { plan: 'pro' })).toEqual([0, 'pro', 500]);
     expect(await limitOf('acme')).toEqual([0, 'free', 7]);
+    expect((await run(store, explain, [name, 'ann'])).written).toMatch(
+      /These are the limits of the plan 'free'\. For another one: --plan pro\.\n$/,
+    );
+    expect((await run(store, ls, [])).written).toContain(
+      'usd   5 per 1 h (fixedWindow), plan free; others: pro',
+    );
     await expect(limitOf('ann', { plan: 'max' })).rejects.toMatchObject({ remedy: 'Known are: free, pro.' });
   } finally {
     await budget.close();

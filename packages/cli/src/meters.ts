@@ -20,12 +20,13 @@ export function meterRows({ definition, processes }: KnownLimiter): string[][] {
   const { name, meter } = definition;
   const { axes, soft, scopes, plans } = meter!;
   const [plan, ...others] = Object.keys(plans ?? {});
-  const ofPlan =
-    plan === undefined ? '' : `, plan ${plan}${others.length > 0 ? `; others: ${others.join(', ')}` : ''}`;
+  const ofPlan = `, plan ${plan}${others.length > 0 ? `; others: ${others.join(', ')}` : ''}`;
+  const varies = (axis: string) =>
+    Object.values(plans ?? {}).some((of) => JSON.stringify(of[axis]) !== JSON.stringify(axes[axis]));
   return Object.entries(axes).map(([axis, policy], i) => [
     i === 0 ? name : '',
     axis,
-    `${limitOf(policy)}${soft.includes(axis) ? ', soft' : ''}${ofPlan}`,
+    `${limitOf(policy)}${soft.includes(axis) ? ', soft' : ''}${varies(axis) ? ofPlan : ''}`,
     Object.entries(scopes)
       .filter(([kind, own]) => kind !== '' && own.includes(axis))
       .map(([kind]) => kind)
@@ -117,6 +118,11 @@ export async function explainMeter(
     }
     output.table(AXIS_HEADS, scopes.flatMap(axisRows));
     for (const scope of scopes) for (const note of notesOf(scope)) output.say(note);
+    const [first, ...others] = Object.keys(meter!.plans ?? {});
+    if (plan === undefined && others.length > 0)
+      output.say(
+        `These are the limits of the plan '${first}'. For another one: --plan ${others.join(' | ')}.`,
+      );
   }
   return passes ? 0 : 1;
 }

@@ -19,7 +19,7 @@ import { stateOf } from './left.js';
 import { type HeldAxis, MeterKeys } from './parts.js';
 
 /** One axis of one scope, as a tool shows it. Moments are µs of the store's clock since 1970. */
-export interface InspectedAxis extends BudgetLine {
+export interface InspectedAxis extends Omit<BudgetLine, 'resetAfter'> {
   readonly isSoft: boolean;
   /** µs until the amount fits: 0 now, undefined never. A soft axis always lets it pass. */
   readonly wait: number | undefined;
@@ -122,8 +122,9 @@ async function inspected(
   const { lines } = stateOf(keys.name, axes, peek, 0);
   const all = axes.map(({ isSoft, place, spent }, i): InspectedAxis => {
     const wait = hold.parts[1 + place]!.wait;
+    const { resetAfter: _, ...line } = lines[i]!;
     return {
-      ...lines[i]!,
+      ...line,
       isSoft,
       wait: wait === NEVER ? undefined : Math.max(0, wait),
       blockedUntil: peek.parts[place]!.trace!.blockedUntil,
