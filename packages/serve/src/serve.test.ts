@@ -69,7 +69,7 @@ test('changed rules apply without a restart, and a version with a mistake does n
     (await client.shouldRateLimit('shop', user('ann'))).statuses[0]!.limit_remaining;
   expect(await remaining()).toBe(0);
   await writeFile(file, text('rules', 5));
-  await eventually(async () => rules.ruleSet.document.rules[0]!.limit?.fixedWindow?.limit === 5);
+  await eventually(async () => rules.ruleSet.document.rules?.[0]?.limit?.fixedWindow?.limit === 5);
   expect(await remaining()).toBe(3);
   await writeFile(file, 'rules: 7');
   await eventually(async () => rules.problem !== undefined);
