@@ -169,11 +169,12 @@ describe.each([
 
 /** The packages that a Next.js project needs, as they are installed. */
 function packagesForNext(): Record<string, string> {
-  const own = ['@sluice/core', '@sluice/fetch', '@sluice/http', '@sluice/upstash'];
+  const own = ['@sluice/core', '@sluice/fetch', '@sluice/hono', '@sluice/http', '@sluice/upstash'];
   const names = [...own, 'ipaddr.js', 'jsonpath-plus', 'negotiator'];
   return {
     ...Object.fromEntries(names.map((name) => [name, join(installed.folder, 'node_modules', name)])),
     'content-type': join(root, 'node_modules/content-type'),
+    hono: join(root, 'node_modules/hono'),
   };
 }
 
