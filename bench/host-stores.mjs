@@ -2,6 +2,7 @@
 //   node bench/host-stores.mjs            about half a minute
 //   node bench/host-stores.mjs --write    also writes the table into bench/README.md
 //   node bench/host-stores.mjs --hits=2000 --rounds=3
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { RedisStore as HonoRedisStore } from 'hono-rate-limiter';
@@ -36,6 +37,7 @@ const FastifyRedisStore = createRequire(import.meta.url)('@fastify/rate-limit/st
 const redis = await benchRedis();
 const prefix = `bench-hosts-${process.pid}-`;
 const client = new Redis(redis.url, stores.recommendedRedisOptions);
+await once(client, 'ready'); // the peers need a connection at once
 const store = stores.redisStore(client);
 const options = (name) => ({ name: prefix + name, store, deadline: '30s' }); // a busy machine causes no outage
 

@@ -164,6 +164,24 @@ test('reports the same denials in front of the throttler with dryRun', async () 
   await started.at(-1)!.says('denial 2'); // its log may arrive after its answers
 });
 
+test('the throttler stays with one line changed, and two applications share its counts', async () => {
+  const imports = `import { redisStore } from '@sluice/core';
+import { throttlerStorage } from '@sluice/stores';`;
+  const store = `throttlerStorage({ name: '${uniqueName('nest')}', store: redisStore(process.env.REDIS_URL!), deadline: '10s' })`;
+  const kept = {
+    '[{ ttl: 60_000, limit: 3 }]': `{ throttlers: [{ ttl: 60_000, limit: 3 }], storage: ${store} }`,
+  };
+  const one = await start('nest-before', imports, kept);
+  const other = await start('nest-before', imports, kept);
+  const statuses = async (client: typeof one, count: number) =>
+    (await series(client, ...times(count, ['get', '/'] as const))).map(({ status }) => status);
+  expect(await statuses(one, 2)).toEqual([200, 200]);
+  expect(await statuses(other, 2)).toEqual([200, 429]);
+  const [denied] = await series(one, ['get', '/']);
+  expect(denied!.status).toBe(429);
+  expect(Number(denied!.headers['retry-after'])).toBeGreaterThan(50);
+});
+
 test('the throttler blocks for another ttl after a denial, ours until the window allows a request', async () => {
   const script = `
     const { ThrottlerStorageService } = require('@nestjs/throttler');
