@@ -53,8 +53,16 @@ export function connectRedis(
   });
   // Errors arrive at the call; an error without a listener ends the process.
   client.on('error', () => {});
+  // After a failover during a connection attempt ioredis gives up for good.
+  let revival: NodeJS.Timeout | undefined;
+  const revive = () => {
+    if (retry() !== null) revival = setTimeout(() => client.connect().catch(() => {}), RETRY_MS);
+  };
+  client.on('end', revive);
   const store = redisStore({ client, ...publishing(serves) });
   const close = async () => {
+    client.off('end', revive);
+    clearTimeout(revival);
     await store.close();
     client.disconnect();
   };

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDefinitions } from '@sluice/fleet';
 import { loadRules, storedRules } from '@sluice/rules';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '../../../packages/cli/src/redis-connection.js';
 import {
   fixedWindow,
   RateLimiter,
@@ -417,6 +419,24 @@ describe('sentinels', () => {
     },
     SENTINEL_TEST_MS,
   );
+
+  test('connect again if the sentinels name another primary during a connection attempt', async () => {
+    const options = { sentinel: listed(sentinels.addresses), name: sentinels.name };
+    const { redis, close } = connectRedis(options, {}, 500, false);
+    const client = redis.client as Redis;
+    const { connector } = client as unknown as { connector: { disconnect(): void } };
+    try {
+      await client.connect();
+      client.once('connecting', () => connector.disconnect()); // as ioredis does at the message of a sentinel
+      const states: string[] = [];
+      for (const state of ['end', 'ready']) client.on(state, () => states.push(state));
+      client.disconnect(true);
+      await eventually(async () => states.length === 2);
+      expect(states).toEqual(['end', 'ready']);
+    } finally {
+      await close();
+    }
+  });
 
   test(
     'move tail from a replaced primary that still answers',

@@ -104,7 +104,7 @@ describe('one server', () => {
       await limiter.close();
       await Promise.all([store.close(), reader.close()]);
     }
-  });
+  }, 180_000);
 
   test('the reader reconnects after a lost connection', async () => {
     const [store, reader] = [redisStore({ url: server.url, denials: true }), redisStore(server.url)];

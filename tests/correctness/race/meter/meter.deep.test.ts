@@ -8,6 +8,7 @@ import { fastFolder } from '../../../support/fast-folder.js';
 import { startPostgres } from '../../../support/postgres/index.js';
 import { randomFrom, seedOf } from '../../../support/random.js';
 import { startRedis } from '../../../support/redis/redis-server.js';
+import { warned } from '../../../support/warned.js';
 import { aligned, percent } from '../outcome.js';
 import { HoldLog } from './judge-of-holds.js';
 import { raceOfHolds } from './race-of-holds.js';
@@ -79,7 +80,9 @@ test('in memory, settled and live amounts are within the limit at every moment',
     const ended = await Promise.allSettled(Array.from({ length: 5 }, one));
     for (const each of ended) expect(each).toEqual({ status: 'rejected', reason: killed });
   };
-  await Promise.all(Array.from({ length: 16 }, (_, process) => run(process)));
+  // A stream that was killed cannot settle either.
+  const warnings = await warned(() => Promise.all(Array.from({ length: 16 }, (_, process) => run(process))));
+  for (const warning of warnings) expect(warning).toMatch(/its use was not settled: Error: killed$/);
   await judge('memory', processes, store);
 }, 60_000);
 
