@@ -21,4 +21,4 @@ test('names and keys made from requests do not grow the number of time series be
   for (const points of (await metrics.collect()).values()) expect(points.length).toBeLessThan(50 + 21 + 1);
   telemetry.close();
   await metrics.shutdown();
-});
+}, 180_000);
