@@ -40,6 +40,8 @@ export class Hold<Axes extends string = string> {
   /** One call after the other: each names whole amounts. */
   #last: Promise<unknown> = Promise.resolve();
   #settled: Promise<BudgetState> | undefined;
+  /** The amounts of a `settle` that may not have arrived: `cancel` in a `finally` block must not give them back. */
+  #unsettled: WholeAmounts | undefined;
 
   /** @internal */
   constructor(context: HoldContext, setting: HoldSetting, amounts: WholeAmounts) {
@@ -131,26 +133,28 @@ export class Hold<Axes extends string = string> {
    */
   settle(used: Amounts<Axes>): Promise<BudgetState> {
     const given = checkAmounts('settle', used, this.#context.axisNames);
-    return this.#end(
-      () => ({ ...this.#amounts, ...given }),
-      (used) => this.#messages.settled(used),
-    );
+    return this.#end(() => {
+      this.#unsettled = { ...this.#amounts, ...given };
+      return this.#unsettled;
+    });
   }
 
-  /** Gives everything back. Does nothing after `settle`, so a `finally` block may call it. @throws as `settle` does */
+  /**
+   * Gives everything back. Does nothing after `settle`, so a `finally` block may call it. If `settle` has rejected, it settles the same amounts.
+   * @throws as `settle` does
+   */
   async cancel(): Promise<void> {
-    await this.#end(
-      () => ({}),
-      () => this.#messages.canceled(),
-    );
+    await this.#end(() => this.#unsettled);
   }
 
-  #end(used: () => WholeAmounts, publish: (used: WholeAmounts) => void): Promise<BudgetState> {
+  /** @param used returns undefined to give everything back */
+  #end(used: () => WholeAmounts | undefined): Promise<BudgetState> {
     if (this.#settled !== undefined) return this.#settled;
     const settled = this.#then(async () => {
       const amounts = used();
-      const state = await this.#settle(amounts);
-      publish(amounts);
+      const state = await this.#settle(amounts ?? {});
+      if (amounts === undefined) this.#messages.canceled();
+      else this.#messages.settled(amounts);
       return state;
     });
     this.#settled = settled;

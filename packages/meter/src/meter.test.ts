@@ -1,4 +1,6 @@
 import { concurrency, fixedWindow, leakyBucket, ManualClock, memoryStore, slidingLog } from '@sluice/core';
+import { farStore } from '../../../tests/support/far-store.js';
+import { rejection } from '../../../tests/support/rejection.js';
 import { meter } from './index.js';
 
 const axes = { usd: fixedWindow({ limit: 100, window: '1h' }) };
@@ -147,5 +149,17 @@ test('a hold is given back when onSoftLimit throws, and its error rejects', asyn
   const hold = await budget.hold('key', { usd: 100 });
   await expect(hold.more({ usd: 1 })).rejects.toThrow('no pager');
   expect((await hold.settle({ usd: 40 })).left).toEqual({ usd: 60 });
+  await budget.close();
+});
+
+test('cancel after a settle that has rejected settles its amounts, and gives nothing back', async () => {
+  const far = farStore();
+  const budget = meter({ ...options, name: 'paid', store: far.store });
+  const hold = await budget.hold('key', { usd: 30 });
+  far.fail();
+  expect(await rejection(hold.settle({ usd: 20 }))).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE' });
+  far.mend();
+  await hold.cancel();
+  expect((await budget.status('key')).left).toEqual({ usd: 80 });
   await budget.close();
 });
