@@ -40,3 +40,10 @@ test.each([
   expect(await published()).toMatchObject([{ scopes }]);
   await budget.close();
 });
+
+test('a meter that was closed is not published again by a new kind of scope', async () => {
+  const budget = meter({ name: 'ai', store, axes });
+  await budget.close();
+  await budget.status('user:ann');
+  expect(await published()).toEqual([]);
+});

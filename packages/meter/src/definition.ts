@@ -12,6 +12,7 @@ export const kindOf = (scope: string): string => scope.slice(0, Math.max(0, scop
 export class PublishedMeter {
   readonly #kinds = new Map<string, Set<string>>();
   #hasMany = false;
+  #ended = false;
   #end = () => {};
 
   /** @param limits called when it is published */
@@ -41,8 +42,9 @@ export class PublishedMeter {
     if (isNew) this.changed();
   }
 
-  /** Publishes it again. */
+  /** Publishes it again. A meter that was closed stays unpublished: its holds may be used on. */
   changed(): void {
+    if (this.#ended) return;
     this.#end();
     const { name, keyPrefix } = this;
     this.#end = announce(this.board, LAYOUT, JSON.stringify(['meter', keyPrefix, name]), () => ({
@@ -56,6 +58,7 @@ export class PublishedMeter {
   }
 
   end(): void {
+    this.#ended = true;
     this.#end();
   }
 
