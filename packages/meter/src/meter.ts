@@ -52,6 +52,8 @@ export class Meter<Who, Axes extends string> {
     parts: readonly Part[],
   ) => Promise<Answer>;
   #made: MeterKeys;
+  /** The limits that were compared last. */
+  #limits: MeterLimits;
   #closed = false;
   /** The owner under which each of them may have begun. */
   readonly #unknown = new RecentMap<string, number>(MOST_UNKNOWN, () => false);
@@ -62,7 +64,8 @@ export class Meter<Who, Axes extends string> {
     const { name, store, keyPrefix, limits, deadline } = checked;
     this.name = name;
     this.#options = checked;
-    this.#made = this.#makeKeys(limits());
+    this.#limits = limits();
+    this.#made = this.#makeKeys(this.#limits);
     this.#published = new PublishedMeter(store.fleet, name, keyPrefix, () => this.#publishedLimits());
     this.#usage = MeterUsage.of(store, name);
     const decider = deciderOf(store, { deadline, denyCache: 0 });
@@ -71,8 +74,8 @@ export class Meter<Who, Axes extends string> {
   }
 
   /**
-   * The limiter of each axis but `concurrency`, to block a key or to override its numbers: `budget.limiters.usd`. Read it for each use: a
-   * kept limiter does not change with a document of rules.
+   * The limiter of each axis but `concurrency`, to block a key or to override its numbers: `budget.limiters.usd`. Read it for each use: when a
+   * document of rules changes the meter, the limiters before are closed.
    */
   get limiters(): Readonly<Record<string, RateLimiter>> {
     return this.#keys.limiters;
@@ -82,10 +85,13 @@ export class Meter<Who, Axes extends string> {
   get #keys(): MeterKeys {
     const limits = this.#options.limits();
     const before = this.#made;
-    if (before.limits === limits || this.#closed) return before;
-    void before.close(); // its limiters decide nothing for a hold
-    this.#made = this.#makeKeys(limits);
-    this.#published.changed();
+    if (this.#limits === limits || this.#closed) return before;
+    if (JSON.stringify(before.limits) !== JSON.stringify(limits)) {
+      void before.close(); // its limiters decide nothing for a hold
+      this.#made = this.#makeKeys(limits);
+      this.#published.changed();
+    }
+    this.#limits = limits;
     return this.#made;
   }
 

@@ -44,6 +44,25 @@ test('a meter has the numbers of the plan of a scope, and of an override by key'
   await store.close();
 });
 
+test('a version of the document closes the limiters of a meter only if it changes the meter', async () => {
+  const store = memoryStore();
+  const versions = [100, 100, 50].map((usd) => new Rules(documentOf('ai', usd), { store }));
+  let inForce = versions[0]!;
+  const rules = { store, options: {}, meter: (name: string) => inForce.meter(name) };
+  const budget = meter({ name: 'ai', rules, scopes });
+  const kept = budget.limiters.usd!;
+  inForce = versions[1]!;
+  await budget.status({ tenant: 'a' });
+  await kept.block('tenant:a', '1h');
+  inForce = versions[2]!;
+  await budget.status({ tenant: 'a' });
+  await expect(kept.unblock('tenant:a')).rejects.toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  await budget.limiters.usd!.unblock('tenant:a');
+  await budget.close();
+  await Promise.all(versions.map((one) => one.close()));
+  await store.close();
+});
+
 test('meter refuses options that belong to the rules, a meter that they do not have, and plans without plans', async () => {
   const store = memoryStore();
   const rules = new Rules(documentOf('ai', 100), { store });
