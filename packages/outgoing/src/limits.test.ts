@@ -1,6 +1,7 @@
 import { fixedWindow, isRateLimitExceededError, slidingLog, tokenBucket } from '@sluice/core';
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
+import { warned } from '../../../tests/support/warned.js';
 import { openaiHeaders, type Upstream } from './index.js';
 
 let up: ScriptedUpstream;
@@ -121,6 +122,25 @@ describe('withCost', () => {
     expect([calls, await fits(client, 41), await fits(client, 40)]).toEqual([[], false, true]);
     expect(isRateLimitExceededError(await rejection(client.fetch('/c')))).toBe(true);
     expect(calls).toEqual(['cost']);
+  });
+
+  test.each<[string, object]>([
+    ['with limits', { name: 'with-limits', limits }],
+    ['without limits', { name: 'no-limits' }],
+  ])('warns if what the call took is a promise that rejects, %s', async (_, options) => {
+    const client = up.client(options);
+    const warnings = await warned(async () => {
+      await client.withCost({ tokens: 1 }, Promise.reject(new Error('no price')), () => client.fetch('/a'));
+      await new Promise(setImmediate);
+    });
+    expect(warnings).toEqual([expect.stringMatching(/is not known.*: Error: no price$/)]);
+  });
+
+  test('refuses an actual cost that is no promise, before a call is sent', () => {
+    const client = up.client({ limits });
+    const call = () => client.withCost({ tokens: 1 }, undefined as never, () => client.fetch('/a'));
+    expect(call).toThrow('withCost: actual must be a promise, not undefined');
+    expect(up.log).toEqual([]);
   });
 
   test('leaves the estimate if what the call took is not known, and takes nothing for a call that is not sent', async () => {

@@ -103,16 +103,10 @@ export class Upstream {
       (({ url }: OutgoingRequest) => [
         ...new Set([...(provider.dimensions?.(url.pathname) ?? ['requests']), ...own]),
       ]);
-    const settleFailed = (error: unknown) =>
-      warnOnce(
-        'SLUICE_REFUND_LOST',
-        name,
-        `The actual cost of a call to upstream '${name}' is not known, so its estimate counts: ${String(error)}`,
-      );
     this.#caller = new Caller({
       parts,
       knownCost: () => this.#known.getStore(),
-      settleFailed,
+      settleFailed: this.#settleFailed,
       timeout,
       reads: options.reads ?? readersOf(provider),
       retry: retry && { ...retry, budget: this.#retries! },
@@ -131,9 +125,16 @@ export class Upstream {
       fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
       readsSuccess: provider.readsSuccess === true,
       settle: options.settle,
-      settleFailed,
+      settleFailed: this.#settleFailed,
     });
   }
+
+  readonly #settleFailed = (error: unknown): void =>
+    warnOnce(
+      'SLUICE_REFUND_LOST',
+      this.name,
+      `The actual cost of a call to upstream '${this.name}' is not known, so its estimate counts: ${String(error)}`,
+    );
 
   /**
    * Sends a request by any client, as `fetch` does by fetch: for got, axios, SDKs and gRPC gateways.
@@ -174,9 +175,13 @@ export class Upstream {
   /**
    * Runs `work`. Each call that it makes takes this cost of `limits`, in place of the options `cost` and `settle`: for code that knows what a
    * call costs, such as `meterClient` of @sluice/meter.
-   * @param actual the cost in truth, when the call is over; undefined: the estimate stays
+   * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
+   * @throws TypeError if `actual` is no promise; every error of `work`
    */
   withCost<T>(cost: Cost, actual: Promise<Cost | undefined>, work: () => T): T {
+    if (typeof actual?.then !== 'function')
+      throw new TypeError(`withCost: actual must be a promise, not ${describe(actual)}`);
+    actual.then(undefined, this.#settleFailed); // no call waits for it if none is answered, or there are no limits
     return this.#known.run({ cost, actual }, work);
   }
 
