@@ -2,6 +2,8 @@ import { concurrency, fixedWindow, ManualClock, memoryStore, subscribe } from '@
 import { CollectedMetrics } from '../../../tests/support/otel.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { meter } from '../../meter/src/index.js';
+import { AttributeNames } from './attributes.js';
+import { Budgets } from './budgets.js';
 import { instrument, type Telemetry } from './index.js';
 
 let metrics: CollectedMetrics;
@@ -77,6 +79,23 @@ test('a hold that nobody settles is held until it lapses', async () => {
   expect((await values()).held).toMatchObject({ [`meter=${name} axis=usd`]: 0 });
   time.mockRestore();
   await budget.close();
+});
+
+test('open holds are searched for lapsed ones when there are twice as many, not at each renewal', () => {
+  const counter = () => ({}) as never;
+  const names = new AttributeNames(10);
+  const budgets = new Budgets(
+    { createObservableCounter: counter, createObservableUpDownCounter: counter } as never,
+    names,
+  );
+  const time = jest.spyOn(performance, 'now').mockReturnValue(0);
+  const holds = Array.from({ length: 5_000 }, () => ({
+    ...{ meter: 'ai', id: '', state: 'held' as const, amounts: { usd: 1 } },
+    ...{ axis: undefined, key: undefined, lapsesAt: 1 },
+  }));
+  for (const hold of [...holds, ...holds, ...holds]) budgets.count(hold);
+  expect(time.mock.calls.length).toBeLessThan(5);
+  time.mockRestore();
 });
 
 test('a hold from before instrument is not subtracted when it ends', async () => {

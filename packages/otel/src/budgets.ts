@@ -3,7 +3,7 @@ import type { HoldMessage } from '@sluice/core';
 import { type AttributeNames, AXIS, METER } from './attributes.js';
 import { type AnySeries, type Count, Series } from './series.js';
 
-/** Open holds between two searches for lapsed ones, if nobody collects the metrics. */
+/** Open holds at the first search for lapsed ones, if nobody collects the metrics. */
 const LOOK = 1_000;
 
 /** What a hold has been counted as. */
@@ -17,6 +17,8 @@ interface Held {
 export class Budgets {
   /** Open holds: one whose caller forgets it leaves when it lapses. */
   readonly #open = new Map<HoldMessage, Held>();
+  /** Open holds at the next search: twice as many as the last one left, so that a search costs each hold little. */
+  #nextLook = LOOK;
   readonly #spent;
   readonly #held;
   readonly #denied;
@@ -67,7 +69,7 @@ export class Budgets {
     if (state === 'settled') {
       for (const [spent, amount] of countsOf(this.#spent)) spent.value += amount;
     } else if (state === 'held') {
-      if (this.#open.size % LOOK === LOOK - 1) this.#forgetLapsed();
+      if (this.#open.size >= this.#nextLook) this.#forgetLapsed();
       const held = countsOf(this.#held);
       for (const [count, amount] of held) count.value += amount;
       this.#open.set(message, { amounts: held, lapsesAt });
@@ -84,5 +86,6 @@ export class Budgets {
   #forgetLapsed(): void {
     const now = performance.now();
     for (const [message, { lapsesAt }] of this.#open) if (lapsesAt < now) this.#forget(message);
+    this.#nextLook = Math.max(LOOK, 2 * this.#open.size);
   }
 }
