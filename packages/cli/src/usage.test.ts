@@ -2,7 +2,7 @@ import { memoryStore } from '@sluice/core';
 import type { LimiterUsageReport, UsageReport } from '@sluice/fleet';
 import type { Context } from './command.js';
 import type { Fleet } from './fleet.js';
-import { keyUseRows, rateRows, topRows, usageOf } from './usage.js';
+import { keyUseRows, rateRows, spentRows, topRows, usageOf } from './usage.js';
 
 const zeros = [0, 0, 0];
 const none = { allowed: zeros, denied: zeros, canceled: zeros, error: zeros, degraded: zeros };
@@ -105,6 +105,35 @@ describe('the keys denied most', () => {
     expect(limitersOf('rules.api')).toEqual(['rules.api']);
     expect(limitersOf('rules')).toEqual(['rules.sms', 'rules (gone)', 'rules.api']);
   });
+});
+
+test('what an axis of a meter took is listed apart, also if it was counted with other limiters', () => {
+  const policy = { algorithm: 'fixedWindow', limit: 5 };
+  const meter = { axes: { usd: policy, output: policy }, soft: [], scopes: {} };
+  const fleet = {
+    limiters: [{ definition: { name: 'ai', kind: 'meter', policies: {}, meter } }],
+  } as unknown as Fleet;
+  const key = { key: 'ann', count: 3, error: 0 };
+  const counted = {
+    limiters: [
+      { limiter: 'login', costly: [key] },
+      { limiter: 'ai:usd', costly: [{ ...key, count: 900 }] },
+      {
+        limiter: '(other)',
+        costly: [
+          { ...key, scope: 'ai:output', count: 70 },
+          { ...key, scope: 'sms' },
+        ],
+      },
+    ],
+  } as unknown as UsageReport;
+  const limitersOf = (only?: string) =>
+    topRows(counted, fleet, 'costly', 2, only).rows.map(([limiter]) => limiter);
+  expect([limitersOf(), limitersOf('ai')]).toEqual([['login', 'sms'], []]);
+  expect(spentRows(counted, fleet, 2).rows).toEqual([
+    ['ai', 'usd', 'ann', '900'],
+    ['ai', 'output', 'ann', '70'],
+  ]);
 });
 
 test('without any usage counts, the error names the option and a command that works without it', async () => {

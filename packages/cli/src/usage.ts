@@ -99,12 +99,33 @@ export interface ListedKey extends Owner {
 }
 
 /**
- * The heaviest keys of all limiters, or of one. Limiters and keys have the names that other commands accept. Digests stay digests.
+ * The heaviest keys of all limiters, or of one. Limiters and keys have the names that other commands accept. Digests stay digests. What axes of
+ * meters took is in `spentRows`.
  * @param only a limiter, a combination or a meter
  */
 export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: number, only?: string) {
   const axes = axesOf(fleet, only ?? '');
-  const found: ListedKey[] = usage.limiters
+  const spent = list === 'costly' ? axesOf(fleet) : new Set<string>();
+  const found = heaviest(
+    usage,
+    fleet,
+    list,
+    most,
+    ({ limiter, combination }) =>
+      !spent.has(limiter) &&
+      (only === undefined || limiter === only || combination === only || axes.has(limiter)),
+  );
+  return { ...keyRows(found, list === 'costly' ? 'PERMITS' : 'DENIED'), found };
+}
+
+function heaviest(
+  usage: UsageReport,
+  fleet: Fleet,
+  list: TopList,
+  most: number,
+  isListed: (owner: Owner) => boolean,
+): ListedKey[] {
+  return usage.limiters
     .flatMap((report) =>
       report[list].map(({ scope, key, ...counts }) => ({
         ...ownerOfCounted(fleet, report.limiter, scope),
@@ -112,13 +133,9 @@ export function topRows(usage: UsageReport, fleet: Fleet, list: TopList, most: n
         ...counts,
       })),
     )
-    .filter(
-      ({ limiter, combination }) =>
-        only === undefined || limiter === only || combination === only || axes.has(limiter),
-    )
+    .filter(isListed)
     .sort((one, other) => other.count - one.count)
     .slice(0, most);
-  return { ...keyRows(found, list === 'costly' ? 'PERMITS' : 'DENIED'), found };
 }
 
 /** A key and what it spent of an axis of a meter. */
@@ -135,7 +152,11 @@ export function spentRows(usage: UsageReport, fleet: Fleet, most: number, only?:
       axes.set(axisName(definition.name, axis), [definition.name, axis]);
   const found = [...axes].flatMap(([name, [meter, axis]]): SpendingKey[] =>
     only === undefined || only === name || only === meter
-      ? topRows(usage, fleet, 'costly', most, name).found.map((one) => ({ meter, axis, ...one }))
+      ? heaviest(usage, fleet, 'costly', most, ({ limiter }) => limiter === name).map((one) => ({
+          meter,
+          axis,
+          ...one,
+        }))
       : [],
   );
   const rows = found.map((one, i) => {

@@ -1,10 +1,10 @@
-import { lengthText, type UsageReport } from '@sluice/fleet';
+import { lengthText } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import { CliError, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
-import { axesOf, type Fleet, fleetOf } from '../fleet.js';
+import { fleetOf } from '../fleet.js';
 import { PAUSE_HEADS, pauseJson, pauseRows, upstreamsOf } from '../upstreams.js';
-import { spentRows, type TopList, topRows, usageOf } from '../usage.js';
+import { spentRows, topRows, usageOf } from '../usage.js';
 
 export const top: CommandDefinition = {
   name: 'top',
@@ -46,7 +46,7 @@ export const top: CommandDefinition = {
     const list = options.cost === true ? 'costly' : options.shadow === true ? 'shadowDenied' : 'denied';
     const fleet = await fleetOf(context);
     const spent = list === 'costly' ? spentRows(usage, fleet, most, limiter) : NOTHING;
-    const { heads, rows, found } = topRows(withoutAxes(usage, fleet, list), fleet, list, most, limiter);
+    const { heads, rows, found } = topRows(usage, fleet, list, most, limiter);
     for (const one of [...found, ...spent.found]) output.json(one);
     if (rows.length === 0 && spent.rows.length === 0) {
       output.say('No key is in the list.');
@@ -66,13 +66,6 @@ export const top: CommandDefinition = {
 };
 
 const NOTHING: ReturnType<typeof spentRows> = { heads: [], rows: [], found: [] };
-
-/** What axes of meters took has a table of its own. */
-function withoutAxes(usage: UsageReport, fleet: Fleet, list: TopList): UsageReport {
-  if (list !== 'costly') return usage;
-  const axes = axesOf(fleet);
-  return { ...usage, limiters: usage.limiters.filter(({ limiter }) => !axes.has(limiter)) };
-}
 
 /** The pauses of all upstreams that end last. */
 async function listPauses(context: Context, most: number, upstream: string | undefined): Promise<ExitCode> {
