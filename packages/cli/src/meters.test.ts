@@ -252,8 +252,8 @@ meter:
     expect((await run(store, explain, [name, 'ann'])).written).toMatch(
       /These are the limits of the plan 'free'\. For another one: --plan pro\.\n$/,
     );
-    expect((await run(store, ls, [])).written).toContain(
-      'usd   5 per 1 h (fixedWindow), plan free; others: pro',
+    expect((await run(store, ls, [])).written).toMatch(
+      /usd +5 per 1 h \(fixedWindow\), plan free; others: pro/, // as wide as the axes of other meters
     );
     await expect(limitOf('ann', { plan: 'max' })).rejects.toMatchObject({ remedy: 'Known are: free, pro.' });
   } finally {
