@@ -263,6 +263,30 @@ meter:
   }
 });
 
+test('processes that have used other kinds of scopes have one meter', async () => {
+  const stores = [redisStore(redisUrl()), redisStore(redisUrl()), redisStore(redisUrl())] as const;
+  const name = uniqueName('ai');
+  const budgets = stores.map((store) =>
+    meter({
+      ...{ name, store, deadline: '10s', axes: { usd: fixedWindow({ limit: 100, window: '1h' }) } },
+      scopes: (keys: readonly string[]) => keys,
+    }),
+  );
+  try {
+    await budgets[0]!.hold(['user:ann', 'tenant:acme'], { usd: 100 });
+    await budgets[1]!.status(['tenant:acme', 'user:bob']);
+    await budgets[2]!.status(['tenant:acme']);
+    for (const store of stores) await readDefinitions(store); // publishes them
+    const listed = (await run(stores[0], ls, [])).written.split('\n').filter((line) => line.includes(name));
+    expect(listed).toEqual([expect.stringMatching(/100 per 1 h \(fixedWindow\) +\w+, \w+ +3$/)]);
+    const { code, written } = await run(stores[0], explain, [name, 'ann'], {}, true);
+    expect([code, JSON.parse(written)]).toEqual([1, expect.objectContaining({ scope: 'user:ann' })]);
+  } finally {
+    await Promise.all(budgets.map((budget) => budget.close()));
+    await Promise.all(stores.map((store) => store.close()));
+  }
+});
+
 test('explain refuses a meter that a later version has published, and inspect shows the others', async () => {
   const [store, newer] = [redisStore(redisUrl()), redisStore(redisUrl())];
   const name = uniqueName('ai');

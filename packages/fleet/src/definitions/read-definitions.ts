@@ -5,6 +5,7 @@ import {
   publishDefinitions,
 } from '@sluice/core/internal';
 import { OTHER_LIMITERS } from '../usage/usage-summary.js';
+import { withAllScopes } from './meter-scopes.js';
 import { parseDefinitions } from './parse-definitions.js';
 import { type LeftOut, noticeBoard, readNotes } from './read-notes.js';
 
@@ -34,7 +35,7 @@ export async function readDefinitions(
   const board = noticeBoard('readDefinitions', store);
   await publishDefinitions(board); // this process's limiters up to now
   const notes = await readNotes(board, 'definitions', parseDefinitions, leftOut);
-  return notes.map(({ process, age, value }) => ({ process, age, ...value }));
+  return withAllScopes(notes.map(({ process, age, value }) => ({ process, age, ...value })));
 }
 
 /**
