@@ -134,6 +134,16 @@ test('a limiter of the same name blocks and unblocks its clients', async () => {
   expect((await get()).status).toBe(200);
 });
 
+test('an override of a key whose hits the host compares counts each hit once, and denies above its limit', async () => {
+  const store = memoryStore();
+  const get = served(expressRateLimitStore({ name: 'api', store }), { limit: () => 9 });
+  const tool = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 9, window: '1m' }), store });
+  await tool.override('k', fixedWindow({ limit: 2, window: '1m' }), { expiresIn: '1h' });
+  expect((await get()).body).toMatchObject({ limit: 9, used: 1 });
+  expect((await get()).body).toMatchObject({ limit: 9, used: 2 });
+  expect((await get()).status).toBe(429);
+});
+
 test.each([
   [{ limit: Number.NaN, windowMs: 1000 }, 'fixedWindow: limit must be a whole number'],
   [{ limit: 2.5, windowMs: 1000 }, 'fixedWindow: limit must be a whole number'],
