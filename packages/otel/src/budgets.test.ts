@@ -27,9 +27,9 @@ const axes = {
 };
 const scopes = (who: string) => [who, { key: `${who}:all`, axes: ['usd'] as const }];
 let meters = 0;
-function begin() {
+function begin(ttl = '30s') {
   meters += 1;
-  return { name: `ai-${meters}`, budget: meter({ name: `ai-${meters}`, store, axes, scopes, ttl: '1s' }) };
+  return { name: `ai-${meters}`, budget: meter({ name: `ai-${meters}`, store, axes, scopes, ttl }) };
 }
 
 const values = async () => ({
@@ -70,7 +70,7 @@ test('a denial is counted for the axis that denied, and holds nothing', async ()
 });
 
 test('a hold that nobody settles is held until it lapses', async () => {
-  const { name, budget } = begin();
+  const { name, budget } = begin('1s');
   await budget.hold('ann', { usd: 10 });
   const now = performance.now();
   const time = jest.spyOn(performance, 'now').mockReturnValue(now + 500);
@@ -110,7 +110,7 @@ test('a hold from before instrument is not subtracted when it ends', async () =>
 });
 
 test('a message names the hold, its state and its amounts; the same object is published with each change', async () => {
-  const { name, budget } = begin();
+  const { name, budget } = begin('1s');
   const seen: object[] = [];
   const messages = new Set<object>();
   const stop = subscribe('sluice:hold', (message) => {
