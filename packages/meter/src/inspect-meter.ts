@@ -69,7 +69,7 @@ export async function inspectMeter(
   const keys = new MeterKeys(name, meter, store, keyPrefix, decider);
   try {
     const scopes = scopesOf(meter.scopes, names, key).map(([scope, axes]) =>
-      inspected(store, keys, keys.axesOf([{ key: scope, axes, plan: options.plan }]), amounts),
+      inspected(store, keys, keys.axesOf([{ key: scope, axes, plan: options.plan }], true), amounts),
     );
     const all = await Promise.all(scopes);
     const known = all.filter((one) => one.known);

@@ -128,6 +128,7 @@ function ofCode<Who, Axes extends string>(options: MeterOptions<Who, Axes>) {
     store,
     keyPrefix,
     limits: () => limits,
+    mayHavePlans: false,
     deadline: checkDeadline('meter', options.deadline, store),
   };
 }
@@ -147,6 +148,7 @@ function ofRules<Who>({ name, rules, ...options }: RuledMeterOptions<Who>) {
     store,
     keyPrefix: own.keyPrefix ?? 'sluice',
     limits: () => rules.meter(name),
+    mayHavePlans: true,
     deadline: checkDeadline('meter', own.deadline, store),
   };
 }

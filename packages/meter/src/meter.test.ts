@@ -59,6 +59,12 @@ describe('a hold refuses', () => {
     ['no scope', [], /a list of 1 to 10 scopes/],
     ['the same key twice', ['a', { key: 'a' }], /names a key twice/],
     ['an axis that the meter does not have', [{ key: 'a', axes: ['eur'] }], /names the axis "eur"/],
+    [
+      'a plan, with limits in code',
+      [{ key: 'a', plan: 'pro' }],
+      /names the plan "pro", and the limits .* in code/,
+    ],
+    ['a plan that is no text', [{ key: 'a', plan: 5 }], /a plan must be a text, not 5/],
     ['an empty key', [''], /is an empty string/],
     ['a key that is no text', [{ key: {} }], /is an object/],
   ])('scopes with %s', async (_, scopes, message) => {

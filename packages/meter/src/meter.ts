@@ -159,7 +159,7 @@ export class Meter<Who, Axes extends string> {
   }
 
   #axesOf(keys: MeterKeys, who: Who): HeldAxis[] {
-    const axes = keys.axesOf(this.#options.scopes(who));
+    const axes = keys.axesOf(this.#options.scopes(who), this.#options.mayHavePlans);
     this.#published.uses(axes);
     return axes;
   }

@@ -112,8 +112,11 @@ export class MeterKeys {
     return axes;
   }
 
-  /** @throws TypeError for scopes that cannot count a call */
-  axesOf(scopes: readonly Scope[]): HeldAxis[] {
+  /**
+   * @param mayHavePlans the limits are in a document, whose next version may take numbers from plans
+   * @throws TypeError for scopes that cannot count a call
+   */
+  axesOf(scopes: readonly Scope[], mayHavePlans: boolean): HeldAxis[] {
     const where = `meter '${this.name}': scopes`;
     if (!Array.isArray(scopes) || scopes.length === 0 || scopes.length > MOST_SCOPES)
       throw new TypeError(
@@ -131,7 +134,7 @@ export class MeterKeys {
       if (seen.has(scope))
         throw new TypeError(`${where} names a key twice, but one call counts once for each key`);
       seen.add(scope);
-      this.#checkPlan(where, plan);
+      checkPlan(where, plan, mayHavePlans);
       const known = this.#axesFor(plan, scope);
       for (const axis of axes ?? known.keys()) {
         checkAxis(where, axis, this.names);
@@ -143,16 +146,6 @@ export class MeterKeys {
     }
     if (all.length === 0) throw new TypeError(`${where} has no axis, so nothing would be counted`);
     return all;
-  }
-
-  #checkPlan(where: string, plan: unknown): void {
-    if (plan === undefined || (typeof plan === 'string' && this.limits.plans !== undefined)) return;
-    if (typeof plan !== 'string')
-      throw new TypeError(`${where}: a plan must be a text, not ${describe(plan)}`);
-    throw new TypeError(
-      `${where} names the plan ${describe(plan)}, and the limits of this meter do not depend on plans: leave it out, or give the ` +
-        'document of rules plans',
-    );
   }
 
   isSoft(axis: string): boolean {
@@ -182,4 +175,13 @@ export class MeterKeys {
   async close(): Promise<void> {
     await Promise.all(Object.values(this.limiters).map((limiter) => limiter.close()));
   }
+}
+
+function checkPlan(where: string, plan: unknown, mayHavePlans: boolean): void {
+  if (plan === undefined || (typeof plan === 'string' && mayHavePlans)) return;
+  if (typeof plan !== 'string') throw new TypeError(`${where}: a plan must be a text, not ${describe(plan)}`);
+  throw new TypeError(
+    `${where} names the plan ${describe(plan)}, and the limits of this meter are in code: leave it out, or keep them in a document of ` +
+      'rules with plans',
+  );
 }

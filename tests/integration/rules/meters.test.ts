@@ -63,21 +63,25 @@ test('a version of the document closes the limiters of a meter only if it change
   await store.close();
 });
 
-test('meter refuses options that belong to the rules, a meter that they do not have, and plans without plans', async () => {
+test('meter refuses options that belong to the rules, and a meter that they do not have', async () => {
   const store = memoryStore();
   const rules = new Rules(documentOf('ai', 100), { store });
   expect(() => meter({ name: 'ai', rules, store } as never)).toThrow(/'store' belongs to the rules/);
   expect(() => meter({ name: 'ia', rules })).toThrow(/have no meter "ia"; did you mean 'ai'/);
   expect(() => meter({ name: 'ai', rules: {} as never })).toThrow(/rules must be new Rules/);
+  await rules.close();
+  await store.close();
+});
+
+test('a version without numbers of plans has the same limits for all, whatever plan a scope names', async () => {
+  const store = memoryStore();
   const plain = new Rules('meter: { ai: { axes: { usd: { fixedWindow: { limit: 5, window: 1h } } } } }', {
     store,
   });
-  const budget = meter({ name: 'ai', rules: plain, scopes: () => [{ key: 'a', plan: 'pro' }] });
-  await expect(budget.status('')).rejects.toThrow(
-    /names the plan "pro", and the limits of this meter do not/,
-  );
+  const budget = meter({ name: 'ai', rules: plain, scopes });
+  expect((await budget.status({ tenant: 'a', plan: 'pro' })).left).toEqual({ usd: 5 });
   await budget.close();
-  await Promise.all([rules.close(), plain.close()]);
+  await plain.close();
   await store.close();
 });
 
