@@ -14,7 +14,7 @@ export function withAllScopes<P extends ProcessDefinitions>(processes: readonly 
       if (definition.meter === undefined) continue;
       const kinds = getOrCreate(meters, idOf(definition), (): Kinds => new Map());
       for (const [kind, axes] of Object.entries(definition.meter.scopes))
-        for (const axis of axes) getOrCreate(kinds, kind, () => new Set()).add(axis);
+        for (const axis of axes) getOrCreate(kinds, kind, () => new Set<string>()).add(axis);
     }
   }
   return processes.map((process) => ({
