@@ -180,13 +180,15 @@ export class Hold<Axes extends string = string> {
   async #hold(amounts: WholeAmounts, kind: number): Promise<Denial | undefined> {
     const { axes, ttl, reportSoft } = this.#setting;
     const answer = await this.#send('hold', amounts, kind);
+    const isRenewal = this.#state !== undefined && amounts === this.#amounts;
     this.#denial = answer.allowed ? undefined : denialOf(axes, answer, 1);
     if (this.#denial !== undefined) {
-      this.#messages.denied(amounts, this.#denial.axis, this.#denial.scope);
+      if (isRenewal)
+        this.#messages.lapsed(); // otherwise it holds these amounts already
+      else this.#messages.denied(amounts, this.#denial.axis, this.#denial.scope);
       return this.#denial;
     }
     this.#messages.held(amounts, ttl);
-    const isRenewal = this.#state !== undefined && amounts === this.#amounts;
     this.#amounts = amounts;
     const state = stateOf(this.meter, axes, answer, 1);
     this.#state = state;

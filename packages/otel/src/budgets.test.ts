@@ -81,6 +81,20 @@ test('a hold that nobody settles is held until it lapses', async () => {
   await budget.close();
 });
 
+test('a renewal of a lapsed hold whose amounts are taken is no denial, and holds nothing', async () => {
+  const { name, budget } = begin();
+  const hold = await budget.hold('ann', { usd: 600 }, { lapse: 'refund' });
+  await clock.advance('40s');
+  const other = await budget.hold('ann', { usd: 600 });
+  expect([await hold.renew(), await hold.renew()]).toEqual([false, false]);
+  const { denied, held } = await values();
+  expect([denied, held[`meter=${name} axis=usd`]]).toEqual([{}, 600]);
+  await other.cancel();
+  expect(await hold.renew()).toBe(true);
+  expect((await values()).held[`meter=${name} axis=usd`]).toBe(600);
+  await budget.close();
+});
+
 test('open holds are searched for lapsed ones when there are twice as many, not at each renewal', () => {
   const counter = () => ({}) as never;
   const names = new AttributeNames(10);
