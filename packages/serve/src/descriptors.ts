@@ -1,3 +1,4 @@
+import { getOrCreate } from '@sluice/core/internal';
 import { type Call, EMPTY_REQUEST } from './decider.js';
 import { BadCall } from './errors.js';
 
@@ -28,7 +29,7 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
   if (domain === '') throw new BadCall('the domain is empty');
   if (length === 0) throw new BadCall('there are no descriptors');
   if (length > MOST_DESCRIPTORS) throw new BadCall(`${length} descriptors: send at most ${MOST_DESCRIPTORS}`);
-  const all = new Map<string, string | string[]>();
+  const all = new Map<string, string[]>();
   const calls = descriptors.map((descriptor) => {
     const { query, path } = entriesOf(descriptor, all);
     const cost =
@@ -41,12 +42,12 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
       cost,
     };
   });
-  const headers = Object.fromEntries(all.set('host', domain));
+  const headers = { ...Object.fromEntries(all), host: domain };
   return calls.map((call) => ({ ...call, headers }));
 }
 
 /** @param all gets the entries, by names in lower case */
-function entriesOf({ entries = [], limit }: Descriptor, all: Map<string, string | string[]>) {
+function entriesOf({ entries = [], limit }: Descriptor, all: Map<string, string[]>) {
   const { length } = entries;
   if (length === 0) throw new BadCall('a descriptor has no entries');
   if (length > MOST_ENTRIES)
@@ -61,7 +62,7 @@ function entriesOf({ entries = [], limit }: Descriptor, all: Map<string, string 
     let name = key;
     for (let n = 2; query.has(name); n += 1) name = `${key}_${n}`;
     query.set(name, value);
-    all.set(key.toLowerCase(), [all.get(key.toLowerCase()) ?? [], value].flat());
+    getOrCreate(all, key.toLowerCase(), () => []).push(value);
   }
   return { query, path };
 }

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { memoryStore } from '@sluice/core';
 import { Rules } from '@sluice/rules';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
+import { callsOf } from './descriptors.js';
 import { type ServedRules, serve } from './index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
@@ -63,6 +64,22 @@ describe('gRPC', () => {
     expect((await client.shouldRateLimit('shop', [long])).overall_code).toBe('OVER_LIMIT');
     const other = descriptor(['user', `${'x'.repeat(61_439)}y`]);
     expect((await client.shouldRateLimit('shop', [other])).overall_code).toBe('OK');
+  });
+
+  test('reads 3,200 entries of one key about as fast as entries of different keys', () => {
+    const fastest = (keyOf: (i: number) => string) => {
+      const descriptors = Array.from({ length: 100 }, (_, i) =>
+        descriptor(...Array.from({ length: 32 }, (_, j) => [keyOf(32 * i + j), 'v'] as const)),
+      );
+      const times = Array.from({ length: 5 }, () => {
+        const before = performance.now();
+        callsOf({ domain: 'shop', descriptors });
+        return performance.now() - before;
+      });
+      return Math.min(...times);
+    };
+    // In a list that is copied for each entry, they took 180 times as long.
+    expect(fastest(() => 'a')).toBeLessThan(30 * fastest((i) => `k${i}`));
   });
 
   test('refuses a message above 256 KiB, and one that is none', async () => {
