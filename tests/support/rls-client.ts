@@ -11,7 +11,7 @@ message Entry { string key = 1; string value = 2; }
 enum RateLimitUnit { UNIT_UNKNOWN = 0; UNIT_SECOND = 1; UNIT_MINUTE = 2; UNIT_HOUR = 3; }
 message RateLimitOverride { uint32 requests_per_unit = 1; RateLimitUnit unit = 2; }
 message UInt64Value { uint64 value = 1; }
-message RateLimitDescriptor { repeated Entry entries = 1; RateLimitOverride limit = 2; UInt64Value hits_addend = 3; }
+message RateLimitDescriptor { repeated Entry entries = 1; RateLimitOverride limit = 2; UInt64Value hits_addend = 3; bool is_negative_hits = 4; }
 message RateLimitRequest { string domain = 1; repeated RateLimitDescriptor descriptors = 2; uint32 hits_addend = 3; }
 enum Code { UNKNOWN = 0; OK = 1; OVER_LIMIT = 2; }
 enum Unit { UNKNOWN_UNIT = 0; SECOND = 1; MINUTE = 2; HOUR = 3; DAY = 4; MONTH = 5; YEAR = 6; WEEK = 7; }
@@ -57,6 +57,7 @@ export interface RlsDescriptor {
   readonly entries: readonly { readonly key: string; readonly value: string }[];
   readonly limit?: { requests_per_unit: number; unit: number };
   readonly hits_addend?: { readonly value: number };
+  readonly is_negative_hits?: boolean;
 }
 
 /** A descriptor of the entries `['foo', 'a'], ['bar', 'b']`. */

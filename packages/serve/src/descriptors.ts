@@ -13,6 +13,7 @@ interface Descriptor {
   readonly entries?: readonly { readonly key?: string; readonly value?: string }[];
   readonly limit?: object;
   readonly hitsAddend?: { readonly value?: number };
+  readonly isNegativeHits?: boolean;
 }
 
 // Numbers of descriptors and entries are those of Envoy's configuration; its clients choose values only.
@@ -33,7 +34,7 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
   const calls = descriptors.map((descriptor) => {
     const { query, path } = entriesOf(descriptor, all);
     const cost =
-      descriptor.hitsAddend === undefined ? hitsAddend || undefined : (descriptor.hitsAddend.value ?? 0);
+      descriptor.hitsAddend === undefined ? hitsAddend || undefined : costOf(descriptor.hitsAddend);
     return {
       ...EMPTY_REQUEST,
       path,
@@ -46,13 +47,18 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
   return calls.map((call) => ({ ...call, headers }));
 }
 
+/** A cost of 64 bits: the largest that can be counted is above every limit, too. */
+const costOf = ({ value = 0 }: { readonly value?: number }): number =>
+  Math.min(value, Number.MAX_SAFE_INTEGER);
+
 /** @param all gets the entries, by names in lower case */
-function entriesOf({ entries = [], limit }: Descriptor, all: Map<string, string[]>) {
+function entriesOf({ entries = [], limit, isNegativeHits }: Descriptor, all: Map<string, string[]>) {
   const { length } = entries;
   if (length === 0) throw new BadCall('a descriptor has no entries');
   if (length > MOST_ENTRIES)
     throw new BadCall(`a descriptor has ${length} entries: send at most ${MOST_ENTRIES}`);
   if (limit !== undefined) throw new BadCall('a descriptor has a limit of its own: limits are in the rules');
+  if (isNegativeHits) throw new BadCall('a descriptor has is_negative_hits: permits cannot be given back');
   const query = new Map<string, string>();
   let path = '';
   for (const { key = '', value: given } of entries) {

@@ -51,6 +51,12 @@ describe('gRPC', () => {
       [{ ...descriptor(['user', 'a']), limit: { requests_per_unit: 9, unit: 1 } }],
       'a descriptor has a limit of its own: limits are in the rules',
     ],
+    [
+      'a descriptor that gives permits back',
+      'shop',
+      [{ ...descriptor(['user', 'a']), hits_addend: { value: 1 }, is_negative_hits: true }],
+      'a descriptor has is_negative_hits: permits cannot be given back',
+    ],
   ])('refuses %s', async (_, domain, descriptors, details) => {
     await expect(client.shouldRateLimit(domain, descriptors)).rejects.toMatchObject({
       code: INVALID_ARGUMENT,

@@ -12,7 +12,7 @@ message RateLimitDescriptor {
   message Entry { string key = 1; string value = 2; }
   message Override {}
   message UInt64Value { uint64 value = 1; }
-  repeated Entry entries = 1; Override limit = 2; UInt64Value hits_addend = 3;
+  repeated Entry entries = 1; Override limit = 2; UInt64Value hits_addend = 3; bool is_negative_hits = 4;
 }
 message RateLimitResponse {
   enum Code { UNKNOWN = 0; OK = 1; OVER_LIMIT = 2; }

@@ -141,6 +141,7 @@ test('hits_addend is the cost: of the request, or of one descriptor', async () =
   expect(await hits(2, 1)).toEqual(['OK', 0]);
   expect(await hits(undefined, 0)).toEqual(['OK', 0]);
   expect(await hits(2 ** 32 - 1)).toEqual(['OVER_LIMIT', 0]);
+  expect(await hits(undefined, 2 ** 63)).toEqual(['OVER_LIMIT', 0]);
 });
 
 test('a denied request gives back what its other descriptors took', async () => {
