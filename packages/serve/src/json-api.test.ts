@@ -19,7 +19,7 @@ rules:
     key: IP
     limit: { fixedWindow: { limit: 5, window: 1h } }
     cost: 3
-    reply: { status: 503, body: { error: slow } }
+    reply: { status: 503, body: { error: slow }, headers: { retry-after: 7, content-type: text/html } }
   - name: logins
     match: { path: /login }
     skipSuccessfulRequests: true
@@ -161,7 +161,10 @@ describe('for proxies', () => {
 
   test('a denial has the status that the proxy names', async () => {
     await auth('ben');
-    expect((await auth('ben')).status).toBe(503);
+    const own = await auth('ben');
+    expect([own.status, own.headers.get('Retry-After'), own.headers.get('Content-Type')]).toEqual([
+      ...[503, '7', 'application/json'], // the reply of the rule; its body has the type
+    ]);
     expect((await auth('ben', '?denied=403')).status).toBe(403);
     const wrong = await auth('ben', '?denied=200');
     expect([wrong.status, ((await wrong.json()) as Json).detail]).toEqual([

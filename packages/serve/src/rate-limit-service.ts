@@ -18,15 +18,15 @@ export async function shouldRateLimit(decider: Decider, request: RateLimitReques
   const calls = callsOf(request);
   const verdicts = await Promise.all(calls.map(async (call) => decider.decide(call, answer)));
   const denial = verdicts.find((verdict) => verdict.outcome === 'denied');
-  const headers = [...answer];
+  const headers = new Map([...answer].map(([name, value]) => [name.toLowerCase(), value]));
   if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i]!)));
   // Without a decision the store is out, and the body names another status than Envoy sends.
   const reply = denial?.decision && (await denial.reply());
-  if (reply !== undefined) headers.push(['Content-Type', reply.type]);
+  if (reply !== undefined) headers.set('content-type', reply.type);
   return {
     overallCode: denial === undefined ? 'OK' : 'OVER_LIMIT',
     statuses: verdicts.map(statusOf),
-    responseHeadersToAdd: headers.map(([key, value]) => ({ key: key.toLowerCase(), value })),
+    responseHeadersToAdd: [...headers].map(([key, value]) => ({ key, value })),
     rawBody: reply && Buffer.from(reply.body),
   };
 }
