@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isKeyResolutionError } from '@sluice/core';
-import { answerError, type Reply } from '@sluice/http';
+import { answerError, NodeResponseView, type Reply } from '@sluice/http';
 import { Answer } from './answer.js';
 import type { Call, Decider } from './decider.js';
 import { BadCall, keyProblem, warnOfCall } from './errors.js';
@@ -63,7 +63,7 @@ export function httpServer(
 
   const handle = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const answer = new Answer();
-    response.once('close', () => answer.end());
+    new NodeResponseView(response).whenOver(() => answer.end()); // 'close' is not emitted for a pipelined response
     let reply: Reply;
     try {
       const url = new URL(`http://sluice${request.url?.startsWith('/') ? request.url : '/'}`);

@@ -1,5 +1,7 @@
+import { connect } from 'node:net';
 import { ManualClock, memoryStore } from '@sluice/core';
 import { Rules } from '@sluice/rules';
+import { eventually } from '../../../tests/support/eventually.js';
 import { type ServedRules, serve } from './index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
@@ -27,6 +29,7 @@ rules:
   - name: held
     match: { path: /held }
     limit: { concurrency: { limit: 1, lease: 1h } }
+  - { name: wait, match: { path: /wait }, key: METHOD, timeout: 1h, limit: { fixedWindow: { limit: 1, window: 1m } } }
   - { name: sms, plan: '#{plan}', limit: { fixedWindow: { limit: $plan.n, window: 1h } }, key: '#{phone}' }
   - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: free, match: { path: /free }, unlimited: true }
@@ -133,6 +136,21 @@ test('a success refunds nothing, because the server does not see the response', 
 test('a permit of concurrency is released with the answer', async () => {
   const sent = async () => (await post('/v1/request', { path: '/held', ip: '192.0.2.7' })).body.allowed;
   expect([await sent(), await sent()]).toEqual([true, true]);
+});
+
+test('a pipelined request that its client leaves releases its permit, and stops its wait', async () => {
+  const socket = connect(served.port, '127.0.0.1');
+  const ask = (path: string) =>
+    `GET /v1/auth HTTP/1.1\r\nHost: a\r\nX-Forwarded-Uri: ${path}\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`;
+  await post('/v1/request', { path: '/wait' });
+  socket.write(ask('/wait') + ask('/wait?2') + ask('/held'));
+  const held = async () => (await rules.limiter('held').peek('192.0.2.7')).remaining === 0;
+  const waiting = async () => (await rules.limiter('wait').peek('all')).retryAfter;
+  await eventually(held);
+  expect(await waiting()).toBe(180_000);
+  socket.destroy();
+  await eventually(async () => !(await held()));
+  await eventually(async () => (await waiting()) === 60_000);
 });
 
 describe('for proxies', () => {
