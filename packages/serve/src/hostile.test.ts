@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { memoryStore } from '@sluice/core';
 import { Rules } from '@sluice/rules';
+import { farStore } from '../../../tests/support/far-store.js';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
 import { callsOf } from './descriptors.js';
 import { type ServedRules, serve } from './index.js';
@@ -20,7 +21,7 @@ let served: ServedRules;
 let client: RlsClient;
 
 beforeAll(async () => {
-  served = await serve(rules, { port: 0, grpcPort: 0, requestTimeout: '100ms' });
+  served = await serve(rules, { port: 0, grpcPort: 0 });
   client = new RlsClient(served.grpcPort);
 });
 afterAll(async () => {
@@ -141,24 +142,45 @@ describe('JSON', () => {
     expect(await send(path, '{}', {}, method)).toEqual([404, 'GET /openapi.json lists all paths.']);
   });
 
+  const BEGUN =
+    'POST /v1/consume HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{';
+
   test('lets a client go that disconnects in its body', async () => {
     const socket = connect(served.port, '127.0.0.1');
-    socket.write(
-      'POST /v1/consume HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
-    );
+    socket.write(BEGUN);
     await new Promise((sent) => setTimeout(sent, 20));
     socket.destroy();
     await new Promise((gone) => socket.once('close', gone));
     expect((await fetch(`http://127.0.0.1:${served.port}/health/live`)).status).toBe(200);
   });
 
+  test('answers an error of the store that looks like a lost client', async () => {
+    const far = farStore();
+    const own = new Rules(RULES, { store: far.store });
+    const other = await serve(own, { port: 0, grpcPort: 0 });
+    far.fail(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const headers = { 'Content-Type': 'application/json' };
+    const body = '{"rule":"sms","key":"a"}';
+    const url = `http://127.0.0.1:${other.port}/v1/consume`;
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(500);
+    expect(warned.mock.calls).toEqual([
+      [expect.stringContaining('read ECONNRESET'), expect.objectContaining({ code: 'SLUICE_SERVE_FAILED' })],
+    ]);
+    warned.mockRestore();
+    far.mend();
+    await other.close();
+    await own.close();
+    await far.store.close();
+  });
+
   test('answers a body that does not end with a 408, and closes the connection', async () => {
-    const socket = connect(served.port, '127.0.0.1');
-    socket.write(
-      'POST /v1/consume HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
-    );
+    const impatient = await serve(rules, { port: 0, grpcPort: 0, requestTimeout: '100ms' });
+    const socket = connect(impatient.port, '127.0.0.1');
+    socket.write(BEGUN);
     let answer = '';
     for await (const chunk of socket) answer += chunk;
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    await impatient.close();
   });
 });

@@ -74,7 +74,7 @@ export function httpServer(
         : problem(404, 'GET /openapi.json lists all paths.');
     } catch (error) {
       // The client disconnected.
-      if (response.destroyed || (error as NodeJS.ErrnoException).code === 'ECONNRESET') return;
+      if (response.destroyed || error === request.errored) return;
       reply = errorReply(error, request, answer);
     }
     answer.set('Content-Type', reply.type).set('Cache-Control', 'no-store');
