@@ -14,6 +14,9 @@ import { BadCall, keyProblem, warnOfCall } from './errors.js';
 import { bodyOf, decisionOf, forwardedCall, NAMED, namedCall, REQUEST, requestCall } from './json-calls.js';
 import { OPENAPI } from './openapi.js';
 
+/** The longest headers, bytes. Proxies accept more than the 16 KiB of Node.js, such as nginx 32 KiB, and add their own. */
+const MOST_HEADERS = 65_536;
+
 type Handler = (request: IncomingMessage, answer: Answer, url: URL) => Reply | Promise<Reply>;
 
 const json = (value: object, status = 200, type = 'application/json'): Reply => {
@@ -85,7 +88,7 @@ export function httpServer(
 
   const connectionsCheckingInterval = Math.min(1_000, requestTimeout);
   const timeouts = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval };
-  return createServer(timeouts, (request, response) => {
+  return createServer({ ...timeouts, maxHeaderSize: MOST_HEADERS }, (request, response) => {
     handle(request, response).catch((error) => {
       warnOfCall(error);
       response.destroy();

@@ -197,6 +197,13 @@ describe('for proxies', () => {
     expect((await rules.limiter('wide').peek('203.0.113.1')).remaining).toBe(5);
   });
 
+  test('a request has the 32 KiB of headers that nginx accepts', async () => {
+    const cookies = Object.fromEntries(
+      ['X-A', 'X-B', 'X-C', 'Cookie'].map((name) => [name, 'x'.repeat(8_000)]),
+    );
+    expect((await auth('dan', '', cookies)).status).toBe(200);
+  });
+
   test('a proxy without the headers gets a 400', async () => {
     const bare = await fetch(url('/v1/auth'));
     expect([bare.status, ((await bare.json()) as Json).detail]).toEqual([
