@@ -78,6 +78,8 @@ export interface NamedRule {
   limiter(scope: KeyScope): RateLimiter;
   /** Undefined: 1. @throws KeyResolutionError */
   cost(scope: KeyScope): Cost | undefined;
+  /** The limiter and the cost of a plan, for callers who know no more. Undefined or unknown: the default plan. */
+  ofPlan(plan: string | undefined): Pick<RuledCall, 'cost'> & { readonly limiter: RateLimiter };
 }
 
 /** Rules of a document, bound to a store. Each call uses the version that is current then. */

@@ -48,12 +48,9 @@ export class Decider {
 
   #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {
     const { rules } = this;
-    const { mode, timeout, shadows, ...own } = rules.rule(rule);
-    const [call, ...compared] = [own, ...shadows].map((one) => ({
-      limiter: rules.limiter(one.name.slice(rules.name.length + 1), plan),
-      keys: key,
-      cost: one.cost(() => undefined),
-    }));
+    const own = rules.rule(rule);
+    const { mode, timeout, shadows } = own;
+    const [call, ...compared] = [own, ...shadows].map((one) => ({ ...one.ofPlan(plan), keys: key }));
     const replyTo = () => rules.ruleSet.rule(rule)?.reply;
     if (mode === 'shadow') return { enforced: undefined, shadows: [call!, ...compared], replyTo };
     return { enforced: call, timeout, shadows: compared, replyTo };

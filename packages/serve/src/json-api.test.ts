@@ -9,7 +9,7 @@ type Json = any;
 
 const RULES = `
 version: 7
-plans: { free: { n: 1 }, pro: { n: 5 } }
+plans: { free: { n: 1, c: 1 }, pro: { n: 5, c: 2 } }
 defaultPlan: free
 rules:
   - name: api
@@ -31,6 +31,7 @@ rules:
     limit: { concurrency: { limit: 1, lease: 1h } }
   - { name: wait, match: { path: /wait }, key: METHOD, timeout: 1h, limit: { fixedWindow: { limit: 1, window: 1m } } }
   - { name: sms, plan: '#{plan}', limit: { fixedWindow: { limit: $plan.n, window: 1h } }, key: '#{phone}' }
+  - { name: calls, plan: '#{plan}', cost: $plan.c, limit: { fixedWindow: { limit: 9, window: 1h } }, key: '#{phone}' }
   - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: free, match: { path: /free }, unlimited: true }
 `;
@@ -94,6 +95,12 @@ test('a rule is consumed by its name, with a cost and a plan', async () => {
     retryAfterMs: null,
   });
   expect((await rules.limiter('sms-next').peek('+49')).remaining).toBe(3);
+});
+
+test('a plan has its own cost', async () => {
+  const left = async (plan?: string) =>
+    (await post('/v1/consume', { rule: 'calls', key: '+3', plan })).body.remaining;
+  expect([await left(), await left('pro'), await left('other'), await left('free')]).toEqual([8, 6, 5, 4]);
 });
 
 test('a shadow rule by its name counts and never denies', async () => {

@@ -19,5 +19,9 @@ export function namedRule(set: RuleSet, rule: Rule, limiterOf: LimiterOf): Named
       .map((shadow) => namedRule(set, shadow, limiterOf)),
     limiter: (scope: KeyScope) => limiterOf(set, rule, rule.planOf(scope)),
     cost: (scope: KeyScope) => rule.cost.of(scope),
+    ofPlan: (plan) => ({
+      limiter: limiterOf(set, rule, plan),
+      cost: rule.cost.fixed(rule.numbersOf(plan).plan),
+    }),
   };
 }
