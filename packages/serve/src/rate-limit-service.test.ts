@@ -192,6 +192,17 @@ test('a descriptor without the key of its rule fails, and says which', async () 
   });
 });
 
+test('a denial comes before a descriptor that fails, because Envoy passes a call that fails', async () => {
+  const both = () =>
+    client.shouldRateLimit('shop', [
+      descriptor(['missing', 'x']),
+      descriptor(['remote_address', '192.0.2.9']),
+    ]);
+  await expect(both()).rejects.toMatchObject({ code: 9 });
+  const { overall_code, statuses } = await both();
+  expect([overall_code, statuses[1]!.code]).toEqual(['OVER_LIMIT', 'OVER_LIMIT']);
+});
+
 test('the health service answers', async () => {
   expect(await client.health()).toBe(1);
 });

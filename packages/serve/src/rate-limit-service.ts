@@ -11,15 +11,19 @@ const UNITS = new Map(Object.entries(SECONDS).map(([unit, seconds]) => [seconds 
 const LARGEST = 2 ** 32 - 1;
 
 /**
- * Decides all descriptors of a request. If one of them denies it, the others give back what they took.
+ * Decides all descriptors of a request. If one of them denies it, the others give back what they took. A denial comes before a failure,
+ * which Envoy passes.
  * @throws BadCall; errors as `Decider.decide`
  */
 export async function shouldRateLimit(decider: Decider, request: RateLimitRequest, answer: Answer) {
   const calls = callsOf(request);
-  const verdicts = await Promise.all(calls.map(async (call) => decider.decide(call, answer)));
-  const denial = verdicts.find((verdict) => verdict.outcome === 'denied');
+  const settled = await Promise.allSettled(calls.map(async (call) => decider.decide(call, answer)));
+  const verdicts = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
+  const denial = verdicts.find((verdict) => verdict?.outcome === 'denied');
+  const failure = settled.find((one) => one.status === 'rejected');
+  if (denial === undefined && failure !== undefined) throw failure.reason;
   const headers = new Map([...answer].map(([name, value]) => [name.toLowerCase(), value]));
-  if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i]!)));
+  if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i])));
   // Without a decision the store is out, and the body names another status than Envoy sends.
   const reply = denial?.decision && (await denial.reply());
   if (reply !== undefined) headers.set('content-type', reply.type);
@@ -31,8 +35,8 @@ export async function shouldRateLimit(decider: Decider, request: RateLimitReques
   };
 }
 
-async function giveBack({ matched }: Call, verdict: Verdict): Promise<void> {
-  if (verdict.outcome !== 'passed' || verdict.decision === undefined) return;
+async function giveBack({ matched }: Call, verdict: Verdict | undefined): Promise<void> {
+  if (verdict?.outcome !== 'passed' || verdict.decision === undefined) return;
   const { decision } = verdict;
   try {
     await matched?.enforced?.limiter.refund(decision);
@@ -42,7 +46,9 @@ async function giveBack({ matched }: Call, verdict: Verdict): Promise<void> {
   }
 }
 
-function statusOf(verdict: Verdict) {
+/** @param verdict undefined if the descriptor could not be decided */
+function statusOf(verdict: Verdict | undefined) {
+  if (verdict === undefined) return { code: 'UNKNOWN' };
   const code = verdict.outcome === 'denied' ? 'OVER_LIMIT' : 'OK';
   const decision = 'decision' in verdict ? verdict.decision : undefined;
   return decision === undefined || decision.source === 'allow' ? { code } : { code, ...figuresOf(decision) };
