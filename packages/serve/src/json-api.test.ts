@@ -148,7 +148,7 @@ test('a permit of concurrency is released with the answer', async () => {
 test('a pipelined request that its client leaves releases its permit, and stops its wait', async () => {
   const socket = connect(served.port, '127.0.0.1');
   const ask = (path: string) =>
-    `GET /v1/auth HTTP/1.1\r\nHost: a\r\nX-Forwarded-Uri: ${path}\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`;
+    `GET /v1/auth HTTP/1.1\r\nHost: a\r\nX-Forwarded-Uri: ${path}\r\nX-Forwarded-Method: GET\r\nX-Forwarded-Host: a\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`;
   await post('/v1/request', { path: '/wait' });
   socket.write(ask('/wait') + ask('/wait?2') + ask('/held'));
   const held = async () => (await rules.limiter('held').peek('192.0.2.7')).remaining === 0;
@@ -211,13 +211,18 @@ describe('for proxies', () => {
     expect((await auth('dan', '', cookies)).status).toBe(200);
   });
 
-  test('a proxy without the headers gets a 400', async () => {
-    const bare = await fetch(url('/v1/auth'));
-    expect([bare.status, ((await bare.json()) as Json).detail]).toEqual([
-      400,
-      'The proxy must send X-Forwarded-Uri, -Method, -Host and -For.',
-    ]);
-  });
+  test.each(['Uri', 'Method', 'Host', 'For'])(
+    'a proxy without X-Forwarded-%s gets a 400',
+    async (missing) => {
+      const names = ['Uri', 'Method', 'Host', 'For'].filter((name) => name !== missing);
+      const headers = Object.fromEntries(names.map((name) => [`X-Forwarded-${name}`, '/']));
+      const bare = await fetch(url('/v1/auth'), { headers });
+      expect([bare.status, ((await bare.json()) as Json).detail]).toEqual([
+        400,
+        'The proxy must send X-Forwarded-Uri, -Method, -Host and -For.',
+      ]);
+    },
+  );
 });
 
 test('the API describes itself', async () => {

@@ -63,14 +63,15 @@ export function requestCall({ path, host, headers, query, ...more }: z.infer<typ
 
 /**
  * The request that a proxy has for its service, by the headers that Caddy and Traefik send. Both replace what their client wrote.
- * @throws BadCall if the proxy sends none
+ * @throws BadCall if one is missing: without the method, a rule for POST would limit nothing
  */
 export function forwardedCall(headers: IncomingHttpHeaders): Call {
-  const last = (name: string) => headers[`x-forwarded-${name}`]?.toString().split(',').at(-1)?.trim();
-  const target = headers['x-forwarded-uri']?.toString();
-  if (target === undefined)
+  const [target, ...others] = ['uri', 'method', 'host', 'for'].map((name) =>
+    headers[`x-forwarded-${name}`]?.toString(),
+  );
+  const [method, host, ip] = others.map((list) => list?.split(',').at(-1)?.trim());
+  if (target === undefined || method === undefined || host === undefined || ip === undefined)
     throw new BadCall('The proxy must send X-Forwarded-Uri, -Method, -Host and -For.');
-  const [method = 'GET', host, ip] = ['method', 'host', 'for'].map(last);
   return { ...EMPTY_REQUEST, ...targetOf(target), method, ip, headers: { ...headers, host } };
 }
 

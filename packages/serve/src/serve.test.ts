@@ -28,6 +28,11 @@ const redis = (options: object = {}) => {
 const text = (name: string, limit: number, more = '') =>
   `name: ${name}\nrules: [{ name: user, match: { host: shop, path: /user }, key: '#{query.user}', limit: { fixedWindow: { limit: ${limit}, window: 1h } }${more} }]`;
 const user = (name: string) => [descriptor(['user', name])];
+/** What a proxy sends for a request of ann. */
+const FORWARDED = {
+  ...{ 'X-Forwarded-Uri': '/user?user=ann', 'X-Forwarded-Method': 'GET' },
+  ...{ 'X-Forwarded-Host': 'shop', 'X-Forwarded-For': '192.0.2.7' },
+};
 
 test('servers share the counts of their Redis, over both protocols', async () => {
   const name = uniqueName('t');
@@ -99,7 +104,7 @@ test.each([
     overall_code: code,
     statuses: [{ code }],
   });
-  const headers = { 'X-Forwarded-Uri': '/user?user=ann', 'X-Forwarded-Host': 'shop' };
+  const headers = FORWARDED;
   expect((await fetch(`http://127.0.0.1:${served.port}/v1/auth`, { headers })).status).toBe(status);
   expect((await fetch(`http://127.0.0.1:${served.port}/health/ready`)).status).toBe(200);
   client.close();
@@ -114,7 +119,7 @@ test('close answers the calls under way, refuses later ones, and can be called t
   const client = new RlsClient(served.grpcPort);
   await client.health(); // connected
   const calls = Array.from({ length: 200 }, (_, i) => client.shouldRateLimit('shop', user(`u${i % 7}`)));
-  const headers = { 'X-Forwarded-Uri': '/user?user=ann', 'X-Forwarded-Host': 'shop' };
+  const headers = FORWARDED;
   const url = `http://127.0.0.1:${served.port}/v1/auth`;
   const requests = Array.from({ length: 20 }, () => fetch(url, { headers }));
   await calls[0];
