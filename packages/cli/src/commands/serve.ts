@@ -37,30 +37,36 @@ export const serve: CommandDefinition = {
       options.otel === true
         ? (await installed('@sluice/otel', () => import('@sluice/otel'))).instrument()
         : undefined;
-    const rules = await rulesOf(context, file, options);
-    const unsubscribe = subscribe('sluice:rules', ({ version, error }) =>
-      notes.say(
-        error instanceof Error ? `the rules stay as they are: ${error.message}` : `new rules${of(version)}`,
-      ),
-    );
+    const closers: (() => unknown)[] = [() => telemetry?.close()];
     try {
+      const rules = await rulesOf(context, file, options);
+      closers.push(() => rules.close());
+      const unsubscribe = subscribe('sluice:rules', ({ version, error }) =>
+        notes.say(
+          error instanceof Error ? `the rules stay as they are: ${error.message}` : `new rules${of(version)}`,
+        ),
+      );
+      closers.push(unsubscribe);
       const served = await start(rules, { host, port, grpcPort }).catch((error: Error) => {
-        throw new CliError(error.message, 'Is another program on that port? See --port and --grpc-port.');
+        throw new CliError(
+          error.message,
+          'Is the address one of this machine, and its ports free? See --host, --port and --grpc-port.',
+        );
       });
+      closers.push(() => served.close());
       const page = options.dashboard === true ? await serveDashboard(store) : undefined;
+      closers.push(() => page?.close());
+      const shown = host.includes(':') ? `[${host}]` : host;
       output.json({ port: served.port, grpcPort: served.grpcPort, dashboard: page?.url });
       output.lines([
         `${count(rules.ruleSet.rules.length, 'rule')} of ${rules.source}${of(rules.version)}, until Ctrl-C:`,
-        `gRPC on ${host}:${served.grpcPort}`,
-        `HTTP on http://${host}:${served.port}`,
+        `gRPC on ${shown}:${served.grpcPort}`,
+        `HTTP on http://${shown}:${served.port}`,
         ...(page === undefined ? [] : [`The live page, which opens once: ${page.url}`]),
       ]);
       if (!signal.aborted) await once(signal, 'abort');
-      await Promise.all([served.close(), page?.close()]);
     } finally {
-      unsubscribe();
-      await rules.close();
-      telemetry?.close();
+      for (const close of closers.reverse()) await close();
     }
     return 0;
   },
