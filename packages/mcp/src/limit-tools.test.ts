@@ -77,6 +77,15 @@ describe('a server', () => {
     expect(await denials(client, 2)).toEqual([false, true]);
   });
 
+  test('may answer calls by its handler for all other requests, as gateways do', async () => {
+    const server = new Server(info, { capabilities: { tools: {} } });
+    opened.push(limitTools(server, TWO));
+    server.fallbackRequestHandler = async ({ method }) => ({ content: [{ type: 'text', text: method }] });
+    const client = await clientOf(server);
+    expect(await call(client)).toEqual({ content: [{ type: 'text', text: 'tools/call' }] });
+    expect(await denials(client, 2)).toEqual([false, true]);
+  });
+
   test('lists its tools and answers pings without a limit', async () => {
     const client = await limitedClient({ perCredential: fixedWindow({ limit: 0, window: '1h' }) });
     expect((await client.listTools()).tools).toHaveLength(1);

@@ -37,11 +37,13 @@ export function limitTools(server: LimitableServer, limits: ToolLimits | ToolLim
   };
   const limit = (handler: Handler): Handler => limitedHandler(handler, used, isShared, report);
   limited.add(protocol);
-  const known = handlers.get(METHOD);
   // The SDK sets the handler when the first tool is registered, and offers no way to wrap it.
-  handlers.set = (method, handler) =>
-    Map.prototype.set.call(handlers, method, method === METHOD ? limit(handler) : handler) as typeof handlers;
-  if (known !== undefined) handlers.set(METHOD, known);
+  handlers.get = (method) => {
+    const handler = Map.prototype.get.call(handlers, method) as Handler | undefined;
+    if (method !== METHOD) return handler;
+    const known = handler ?? (protocol.fallbackRequestHandler as Handler | undefined); // as the SDK chooses
+    return known && limit(known);
+  };
   return used;
 }
 
