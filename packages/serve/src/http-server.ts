@@ -39,7 +39,8 @@ export function httpServer(
 ): Server {
   const decided = async (call: Call, answer: Answer): Promise<Reply> => {
     const verdict = await decider.decide(call, answer);
-    const response = verdict.outcome === 'denied' ? await verdict.reply() : undefined;
+    const reply = verdict.outcome === 'denied' ? await verdict.reply() : undefined;
+    const response = reply && { status: reply.status, type: reply.type, body: reply.body };
     return json({ ...decisionOf(verdict), headers: Object.fromEntries(answer), response });
   };
   const auth: Handler = async ({ headers }, answer, { searchParams }) => {

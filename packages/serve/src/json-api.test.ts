@@ -89,6 +89,7 @@ test('a rule is consumed by its name, with a cost and a plan', async () => {
       response: { status: 429 },
     },
   });
+  expect(Object.keys(denied.body.response)).toEqual(['status', 'type', 'body']);
   const pro = await post('/v1/consume', { rule: 'sms', key: '+49', plan: 'pro', cost: 4 });
   expect(pro.body).toMatchObject({ allowed: true, limit: 5, remaining: 0 });
   expect((await post('/v1/consume', { rule: 'sms', key: '+1', cost: 9 })).body).toMatchObject({
@@ -233,6 +234,8 @@ test('the API describes itself', async () => {
   ]);
   const { schema } = paths['/v1/consume'].post.requestBody.content['application/json'];
   expect(schema).toMatchObject({ required: ['rule', 'key'], additionalProperties: false });
+  const responses = Object.keys(paths['/v1/consume'].post.responses);
+  expect(responses).toEqual(['200', '400', '404', '413', '415']);
   for (const path of Object.keys(paths).filter((one) => paths[one].get !== undefined && one !== '/v1/auth')) {
     expect([path, (await fetch(url(path))).status]).toEqual([path, 200]);
   }

@@ -28,10 +28,14 @@ const DECISION = {
 };
 
 const json = (schema: object) => ({ 'application/json': { schema } });
-const decided = (summary: string, body: z.ZodType) => ({
+const decided = (summary: string, body: z.ZodType, more = {}) => ({
   summary,
   requestBody: { required: true, content: json(z.toJSONSchema(body, { io: 'input' })) },
-  responses: { 200: { description: 'The decision, also a denial', content: json(DECISION) }, ...REFUSED },
+  responses: {
+    200: { description: 'The decision, also a denial', content: json(DECISION) },
+    ...REFUSED,
+    ...more,
+  },
 });
 const header = (name: string) => ({
   name: `X-Forwarded-${name}`,
@@ -50,7 +54,9 @@ export const OPENAPI = {
   openapi: '3.1.0',
   info: { title: 'Sluice', version: VERSION },
   paths: {
-    '/v1/consume': { post: decided('Takes permits of a rule by its name', NAMED) },
+    '/v1/consume': {
+      post: decided('Takes permits of a rule by its name', NAMED, refused(404, 'No such rule')),
+    },
     '/v1/request': { post: decided('Decides a request by all rules that match it', REQUEST) },
     '/v1/auth': {
       parameters: [...['Uri', 'Method', 'Host', 'For'].map(header), denied],
