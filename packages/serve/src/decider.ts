@@ -46,6 +46,17 @@ export class Decider {
     return this.#limit.handle(call, answer);
   }
 
+  /** Is there a rule of this name, with a limit? */
+  limits(rule: string): boolean {
+    try {
+      this.rules.rule(rule);
+      return true;
+    } catch (error) {
+      if (error instanceof RangeError) return false;
+      throw error;
+    }
+  }
+
   #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {
     const { rules } = this;
     const own = rules.rule(rule);

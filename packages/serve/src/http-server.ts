@@ -54,8 +54,7 @@ export function httpServer(
   const routes: Readonly<Record<string, Handler>> = {
     'POST /v1/consume': async (request, answer) => {
       const body = await bodyOf(request, NAMED);
-      if (decider.rules.ruleSet.rule(body.rule)?.unlimited !== false)
-        throw new BadCall(`There is no rule ${body.rule}.`, 404);
+      if (!decider.limits(body.rule)) throw new BadCall(`There is no rule ${body.rule}.`, 404);
       return decided(namedCall(body), answer);
     },
     'POST /v1/request': async (request, answer) =>

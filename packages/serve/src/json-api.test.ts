@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { ManualClock, memoryStore } from '@sluice/core';
-import { Rules } from '@sluice/rules';
+import { parseRules, Rules } from '@sluice/rules';
 import { eventually } from '../../../tests/support/eventually.js';
 import { type ServedRules, serve } from './index.js';
 
@@ -96,6 +96,17 @@ test('a rule is consumed by its name, with a cost and a plan', async () => {
     retryAfterMs: null,
   });
   expect((await rules.limiter('sms-next').peek('+49')).remaining).toBe(3);
+});
+
+test('during a rollout, a rule by its name is that of the version before, as for code', async () => {
+  const before = rules.ruleSet;
+  const renamed = RULES.replace('name: sms,', 'name: text,').replace('compare: sms', 'compare: text');
+  const next = parseRules(`${renamed}rollout: { percent: 50, by: key }`);
+  rules.replace(next, before);
+  const statusOf = async (rule: string) => (await post('/v1/consume', { rule, key: 'a' })).status;
+  expect([await statusOf('sms'), await statusOf('text')]).toEqual([200, 200]);
+  rules.replace(next);
+  expect([await statusOf('sms'), await statusOf('text')]).toEqual([404, 200]);
 });
 
 test('a plan has its own cost', async () => {
