@@ -98,7 +98,7 @@ test('a rule is consumed by its name, with a cost and a plan', async () => {
   expect((await rules.limiter('sms-next').peek('+49')).remaining).toBe(3);
 });
 
-test('during a rollout, a rule by its name is that of the version before, as for code', async () => {
+test('during a rollout, a rule by its name is the rule of the version before, as for code', async () => {
   const before = rules.ruleSet;
   const renamed = RULES.replace('name: sms,', 'name: text,').replace('compare: sms', 'compare: text');
   const next = parseRules(`${renamed}rollout: { percent: 50, by: key }`);

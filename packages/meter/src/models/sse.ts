@@ -18,7 +18,7 @@ const LINE_END = /\r\n|\r|\n/;
 export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const decoder = new TextDecoder();
   // A CR that arrived last ends an event if the line before ended so, too. Otherwise its LF follows.
-  const end = /\r(?!\n)(?:\r\n?|\n)|\r?\n(?:\r?\n|\r(?=[\s\S]))/g;
+  const end = /\r\r\n?|\r?\n(?:\r?\n|\r(?=[\s\S]))/g;
   let rest = '';
   for await (const bytes of body) {
     end.lastIndex = Math.max(0, rest.length - MOST_END); // the text before it was searched
