@@ -73,6 +73,7 @@ export class RequestedCost {
   #setCost([set, parent]: Selected, level: number): SetCost {
     const known = this.#sets.get(set);
     if (known !== undefined) return known;
+    if (level > MOST_LEVELS) throw tooDeep();
     let [rest, item, levels] = [0, 0, 0];
     /** By type: an object has the fields of one. */
     const byType = new Map<GraphQLNamedType, number>();
@@ -80,8 +81,7 @@ export class RequestedCost {
       if (this.#isSkipped(node)) continue;
       const selected = this.selected(node, parent);
       const below = selected && this.#setCost(selected, level + 1);
-      levels = Math.max(levels, below?.levels ?? 0, level >= MOST_LEVELS ? level : 0);
-      if (levels >= MOST_LEVELS) throw tooDeep();
+      levels = Math.max(levels, below?.levels ?? 0);
       const cost = node.kind === Kind.FIELD ? this.#fieldCost(node, parent, below) : (below ?? NOTHING);
       item = Math.min(MOST, item + cost.item);
       const type = selected?.[1];
@@ -89,6 +89,8 @@ export class RequestedCost {
         byType.set(type, (byType.get(type) ?? 0) + cost.rest);
       else rest += cost.rest;
     }
+    // Also of sets that were read before, at a smaller level.
+    if (levels >= MOST_LEVELS) throw tooDeep();
     let largest = 0;
     for (const cost of byType.values()) largest = Math.max(largest, cost);
     const cost = { rest: Math.min(MOST, rest + largest), item, levels: levels + 1 };
