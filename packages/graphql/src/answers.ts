@@ -46,6 +46,10 @@ export function overHttp(
 ): GraphQLError {
   const { code, retryAfter } = extensions;
   const headers = headersOf(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
-  const http = { status: STATUS[String(code)] ?? 400, headers };
-  return new GraphQLError(message, { extensions: { ...extensions, http } });
+  // Yoga declares the type of `http` for all programs that have it, Apollo another.
+  const all: Record<string, unknown> = {
+    ...extensions,
+    http: { status: STATUS[String(code)] ?? 400, headers },
+  };
+  return new GraphQLError(message, { extensions: all });
 }

@@ -54,7 +54,7 @@ export function envelopPlugin<Context>(limit: CostLimit<Context>): EnvelopPlugin
 interface Resolved<Context> {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+  readonly operation: OperationDefinitionNode | undefined;
   readonly request: { readonly variables?: Record<string, unknown> };
   readonly contextValue: Context;
 }
@@ -78,7 +78,7 @@ export const apolloPlugin = <Context>(limit: CostLimit<Context>): ApolloPlugin<C
     let runs = false;
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
-        const called = { operationName: operation.name?.value, variableValues: request.variables };
+        const called = { operationName: operation?.name?.value, variableValues: request.variables };
         admission = await limit.admit({ schema, document, contextValue, ...called });
         const error = admission.denied?.errors?.[0];
         if (error !== undefined) throw overHttp(error, (entries) => new Map(entries));

@@ -12,23 +12,32 @@ const RECIPES = [
   ['kafka', 'kafka'],
   ['grpc', 'grpc'],
   ['trpc', 'trpc'],
+  ['graphql', 'yoga'],
+  ['graphql', 'apollo'],
 ] as const;
 
 test('the programs of recipes fit the types of the packages that they use', async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sluice-types-')));
   try {
-    await symlink(await recipePackages(), join(folder, 'node_modules'));
+    const modules = await recipePackages();
+    await symlink(modules, join(folder, 'node_modules'));
     for (const [page, tag] of RECIPES) {
       const text = blockTagged(join(root, `docs/recipes/${page}.md`), tag);
-      await writeFile(join(folder, `${page}.ts`), `${text}\nexport {};\n`);
+      await writeFile(join(folder, `${tag}.ts`), `${text}\nexport {};\n`);
     }
     const compilerOptions = {
       ...{ target: 'ES2022', lib: ['ES2022'], module: 'esnext', moduleResolution: 'bundler' },
       ...{ strict: true, noEmit: true, skipLibCheck: true, customConditions: ['@sluice/source'] },
       ...{ typeRoots: [join(root, 'node_modules/@types')], types: ['node'] },
-      paths: { '@sluice/core': [join(root, 'packages/core/src/index.ts')] },
+      paths: {
+        '@sluice/core': [join(root, 'packages/core/src/index.ts')],
+        '@sluice/core/internal': [join(root, 'packages/core/src/internal.ts')],
+        '@sluice/graphql': [join(root, 'packages/graphql/src/index.ts')],
+        // One copy: its classes have private fields.
+        graphql: [join(modules, 'graphql')],
+      },
     };
-    const files = RECIPES.map(([page]) => `${page}.ts`);
+    const files = RECIPES.map(([, tag]) => `${tag}.ts`);
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
