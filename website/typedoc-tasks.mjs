@@ -10,6 +10,7 @@ export const PACKAGES = [
   ['Calls to other services', ['outgoing']],
   ['Budgets of tokens and dollars', ['meter']],
   ['Tools of MCP servers', ['mcp']],
+  ['Costs of GraphQL operations', ['graphql']],
   ['Watching', ['dashboard', 'otel', 'cli']],
   ['Programs in other languages', ['serve']],
   ['For authors of adapters, stores and tools', ['http', 'entries', 'fleet']],

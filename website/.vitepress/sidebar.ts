@@ -83,6 +83,7 @@ const LAST = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
 const UNLISTED = [
   'entries',
   'fleet',
+  'graphql',
   'http',
   'mcp',
   'meter',

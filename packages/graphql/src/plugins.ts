@@ -54,7 +54,7 @@ export function envelopPlugin<Context>(limit: CostLimit<Context>): EnvelopPlugin
 interface Resolved<Context> {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode | undefined;
+  readonly operation?: OperationDefinitionNode | undefined;
   readonly request: { readonly variables?: Record<string, unknown> };
   readonly contextValue: Context;
 }

@@ -88,6 +88,7 @@ test('a package imports only declared packages and public entries of its sibling
     '@sluice/entries',
     '@sluice/fleet',
     '@sluice/fleet/internal',
+    '@sluice/graphql',
     '@sluice/http',
     '@sluice/decorators',
     '@sluice/dashboard',
