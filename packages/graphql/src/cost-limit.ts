@@ -1,8 +1,5 @@
-import { isStoreUnavailableError, RateLimitExceededError, type Reservation } from '@sluice/core';
-import { warnOnce } from '@sluice/core/internal';
+import { isStoreUnavailableError, RateLimitExceededError } from '@sluice/core';
 import {
-  type DocumentNode,
-  type ExecutionResult,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
@@ -11,31 +8,12 @@ import {
   Kind,
 } from 'graphql';
 import { actualCost } from './actual-cost.js';
-import { costExtension, denial } from './answers.js';
+import { type Admission, admissionOf, type GraphqlOperation } from './admission.js';
+import { denial } from './answers.js';
 import { type CostLimitOptions, checkCostLimitOptions } from './cost-limit-options.js';
 import { CostModel } from './cost-model.js';
 import { type ApolloPlugin, apolloPlugin, type EnvelopPlugin, envelopPlugin } from './plugins.js';
 import { RequestedCost, type Selected } from './requested-cost.js';
-
-/** An operation of a validated document. The arguments of graphql's `execute` fit. */
-export interface GraphqlOperation<Context> {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operationName?: string | null | undefined;
-  /** As the client sent them. */
-  readonly variableValues?: { readonly [name: string]: unknown } | null | undefined;
-  readonly contextValue: Context;
-}
-
-/** A decided operation. */
-export interface Admission {
-  /** The answer, if the operation may not run. */
-  readonly denied?: ExecutionResult;
-  /** Corrects the cost by what the operation returned. @returns the result with `extensions.cost` */
-  finish<Result extends ExecutionResult>(result: Result): Result;
-  /** Gives the points back: the operation did not run. */
-  cancel(): void;
-}
 
 const UNCOUNTED: Admission = { finish: (result) => result, cancel: () => {} };
 
@@ -118,32 +96,6 @@ export class CostLimit<Context> {
 
 /** An operation that is not free costs at least 1. */
 const rounded = (cost: number): number => (cost === 0 ? 0 : Math.max(1, Math.round(cost)));
-
-/** @param actual the cost of what the operation returned */
-function admissionOf(reservation: Reservation, actual: (data: unknown) => number): Admission {
-  const { decision } = reservation;
-  const { name, cost } = decision;
-  // Not awaited: the answer need not wait for the store.
-  const correct = (corrected: Promise<void>) =>
-    void corrected.catch((error: unknown) => {
-      warnOnce(
-        'SLUICE_REFUND_LOST',
-        name,
-        `Limit '${name}' could not correct the cost of an operation: ${error}`,
-      );
-    });
-  /** An error hides what was done before it, so it gives nothing back. */
-  const actualOf = ({ data, errors = [] }: ExecutionResult): number =>
-    data == null ? cost : Math.max(actual(data), errors.length > 0 ? cost : 0);
-  return {
-    finish(result) {
-      const used = actualOf(result);
-      if (used !== cost) correct(reservation.settle(used));
-      return { ...result, extensions: { ...result.extensions, cost: costExtension(decision, used) } };
-    },
-    cancel: () => correct(reservation.cancel()),
-  };
-}
 
 /**
  * Limits the cost of GraphQL operations: taken before they run, corrected by what they returned.

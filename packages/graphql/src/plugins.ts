@@ -1,6 +1,12 @@
 import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Admission, GraphqlOperation } from './admission.js';
 import { overHttp } from './answers.js';
-import type { Admission, CostLimit, GraphqlOperation } from './cost-limit.js';
+
+/** What plugins need of a limit on costs. */
+interface OperationLimit<Context> {
+  check(schema: GraphQLSchema): void;
+  admit(operation: GraphqlOperation<Context>): Promise<Admission>;
+}
 
 interface Starting {
   // biome-ignore lint/suspicious/noExplicitAny: versions of Envelop differ in the types of arguments
@@ -20,7 +26,7 @@ export interface EnvelopPlugin {
   onSubscribe(starting: Starting): Promise<undefined>;
 }
 
-export function envelopPlugin<Context>(limit: CostLimit<Context>): EnvelopPlugin {
+export function envelopPlugin<Context>(limit: OperationLimit<Context>): EnvelopPlugin {
   const start = async ({ args, setResultAndStopExecution }: Starting): Promise<Admission | undefined> => {
     const admission = await limit.admit(args as GraphqlOperation<Context>);
     const { denied } = admission;
@@ -71,7 +77,7 @@ export interface ApolloPlugin<Context> {
   }>;
 }
 
-export const apolloPlugin = <Context>(limit: CostLimit<Context>): ApolloPlugin<Context> => ({
+export const apolloPlugin = <Context>(limit: OperationLimit<Context>): ApolloPlugin<Context> => ({
   serverWillStart: async () => ({ schemaDidLoadOrUpdate: ({ apiSchema }) => limit.check(apiSchema) }),
   async requestDidStart() {
     let admission: Admission | undefined;
