@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What a program can only load as it is installed. */
-const EXTERNAL = ['ioredis', 'pg', 'postgres', 'libsql', 'better-sqlite3', 'bun:sqlite'];
+const EXTERNAL = ['ioredis', 'pg', 'postgres', 'libsql', 'better-sqlite3', 'bun:sqlite', 'graphql'];
 
 /**
  * Bundles sources of this repository into a file that Node.js runs, so that a bench needs no build.

@@ -18,7 +18,7 @@ export interface Admission {
   /** The answer, if the operation may not run. */
   readonly denied?: ExecutionResult;
   /** Corrects the cost by what the operation returned. @returns the result with `extensions.cost` */
-  finish<Result extends ExecutionResult>(result: Result): Result;
+  finish(result: ExecutionResult): ExecutionResult;
   /** Gives the points back: the operation did not run. */
   cancel(): void;
 }
