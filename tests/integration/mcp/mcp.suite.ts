@@ -152,7 +152,8 @@ export function mcpSuite(kind: StoreKind): void {
       ['a negative cost', { pages: -5 }],
       ['a cost that is no number', { pages: 'many' }],
       ['an infinite cost', { pages: 1e308 }],
-      ['an object with a key of its prototype', { __proto__: { pages: 1 }, pages: { valueOf: 1 } }],
+      ['an object in place of a number', { pages: { valueOf: 1 } }],
+      ['a list', { pages: [1, 2] }],
     ])('hostile arguments with %s run no tool and take nothing', async (_, given) => {
       const http = await serve({
         perCredential: fixedWindow({ limit: 1, window: '1h' }),
