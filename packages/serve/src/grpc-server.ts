@@ -1,3 +1,4 @@
+import { createServer, type Socket, type Server as TcpServer } from 'node:net';
 import {
   type handleUnaryCall,
   Server,
@@ -46,13 +47,21 @@ function statusOf(error: unknown): Partial<ServerErrorResponse> {
   return { code: status.INTERNAL, details: 'The log of the server says why.' };
 }
 
-/** @returns the port @throws Error of gRPC */
-export function listenGrpc(server: Server, host: string, port: number): Promise<number> {
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(new Error(`serve: cannot listen for gRPC: ${error.message}`, { cause: error }));
+/** The TCP server of a gRPC server. Its own one waits for clients that never close their connections. */
+export class GrpcConnections {
+  readonly server: TcpServer;
+  readonly #open = new Set<Socket>();
+
+  constructor(grpc: Server) {
+    const { injectConnection } = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    this.server = createServer((socket) => {
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+      injectConnection(socket);
     });
-  });
+  }
+
+  destroy(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
 }

@@ -5,7 +5,6 @@ import {
   type Server,
   STATUS_CODES,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isKeyResolutionError } from '@sluice/core';
 import { answerError, NodeResponseView, type Reply } from '@sluice/http';
 import { Answer } from './answer.js';
@@ -103,14 +102,4 @@ function errorReply(error: unknown, { headers }: IncomingMessage, answer: Answer
   if (reply !== undefined) return reply;
   warnOfCall(error);
   return problem(500, 'The log of the server says why.');
-}
-
-/** @returns the port @throws Error of Node.js */
-export function listenHttp(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new Error(`serve: cannot listen for HTTP: ${cause.message}`, { cause })),
-    );
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-  });
 }

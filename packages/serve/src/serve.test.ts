@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
@@ -156,6 +157,19 @@ test('close ends calls that outlast the grace', async () => {
   await store.close();
 });
 
+test.each(['grpcPort', 'port'] as const)('close ends a connection to %s that sends nothing', async (name) => {
+  const store = memoryStore();
+  const rules = new Rules(text('rules', 1), { store });
+  const served = await serve(rules, { ...FREE, grace: '20ms' });
+  const socket = connect(served[name], '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  await served.close();
+  socket.destroy();
+  await rules.close();
+  await store.close();
+});
+
 describe('options', () => {
   const store = memoryStore();
   const rules = new Rules(text('options', 1), { store });
@@ -182,7 +196,6 @@ describe('options', () => {
   });
 
   test.each(['port', 'grpcPort'])('a %s in use is an error, and nothing stays open', async (name) => {
-    const logged = jest.spyOn(console, 'error').mockImplementation(() => {}); // by gRPC
     const other = createServer().listen(0, '127.0.0.1');
     await eventually(async () => other.listening);
     const { port } = other.address() as { port: number };
@@ -190,6 +203,5 @@ describe('options', () => {
       /^serve: cannot listen for (HTTP|gRPC): /,
     );
     other.close();
-    logged.mockRestore();
   });
 });

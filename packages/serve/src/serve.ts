@@ -1,9 +1,13 @@
+import type { AddressInfo, Server } from 'node:net';
 import type { Duration } from '@sluice/core';
 import { checkInteger, checkOptions, describe, toMicros } from '@sluice/core/internal';
 import type { LoadedRules, Rules } from '@sluice/rules';
 import { Decider } from './decider.js';
-import { grpcServer, listenGrpc } from './grpc-server.js';
-import { httpServer, listenHttp } from './http-server.js';
+import { GrpcConnections, grpcServer } from './grpc-server.js';
+import { httpServer } from './http-server.js';
+
+/** How long gRPC has to tell its clients that their calls are cancelled, ms. */
+const CANCELLING = 100;
 
 export interface ServeOptions {
   /** The address to listen on. Default `127.0.0.1`. No call is authenticated: open it to your own network only. */
@@ -45,17 +49,21 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
   let ready = true;
   const decider = new Decider(rules);
   const grpc = grpcServer(decider, () => ready);
+  const connections = new GrpcConnections(grpc);
   const http = httpServer(decider, () => ({ ready, ...stateOf(rules) }), requestTimeout);
   const end = async (): Promise<void> => {
     ready = false;
     const timer = setTimeout(() => {
       grpc.forceShutdown();
       http.closeAllConnections();
+      setTimeout(() => connections.destroy(), CANCELLING).unref();
     }, grace);
-    const ended = [grpc.tryShutdown.bind(grpc), http.close.bind(http)].map(
-      (stop) => new Promise<void>((done) => stop(() => done())),
-    );
-    await Promise.all(ended);
+    const stops = [
+      grpc.tryShutdown.bind(grpc),
+      http.close.bind(http),
+      connections.server.close.bind(connections.server),
+    ];
+    await Promise.all(stops.map((stop) => new Promise<void>((done) => stop(() => done()))));
     clearTimeout(timer);
   };
   let closing: Promise<void> | undefined;
@@ -64,12 +72,25 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
     return closing;
   };
   try {
-    const bound = await listenHttp(http, host, port);
-    return { port: bound, grpcPort: await listenGrpc(grpc, host, grpcPort), close };
+    return {
+      port: await listen(http, 'HTTP', host, port),
+      grpcPort: await listen(connections.server, 'gRPC', host, grpcPort),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** @returns the port @throws Error of Node.js */
+function listen(server: Server, protocol: string, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new Error(`serve: cannot listen for ${protocol}: ${cause.message}`, { cause })),
+    );
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
 }
 
 /** A server whose store is out is ready, too: the failure policy decides. */
