@@ -16,6 +16,7 @@ const SHOP = buildSchema(`${DIRECTIVES}
   type Query {
     hello: String!
     product: Product
+    media: Media
     products(first: Int, last: Int, limit: Int): Products!
     some(ids: [ID!]): [Product!]! @listSize(slicingArguments: ["ids"])
     page(first: Int, last: Int): [Product!]! @listSize(assumedSize: 5, slicingArguments: ["first", "last"])
@@ -33,6 +34,9 @@ const SHOP = buildSchema(`${DIRECTIVES}
   type Report @cost(weight: "50") { id: ID!  rows: [Row!]! @cost(weight: "0.5") }
   type Row { id: ID! }
   scalar Json @cost(weight: "2")
+  interface Media { id: ID!  play(hd: Boolean): String }
+  type Song implements Media { id: ID!  play(hd: Boolean): String }
+  type Film implements Media { id: ID!  play(hd: Boolean @cost(weight: "3")): String @cost(weight: "30") }
   union Result = Product | Report
 `);
 
@@ -85,6 +89,12 @@ describe('the cost of an operation', () => {
       'the most expensive type of a union',
       '{ search { ... on Product { next { id } } ... on Report { rows { id } } } }',
       202,
+    ],
+    ['a field of an interface as of its most expensive type', '{ media { play(hd: true) } }', 34],
+    [
+      'the most expensive type of an interface',
+      '{ media { id ... on Song { play } ... on Film { play } } }',
+      31,
     ],
     ['a scalar with a weight', '{ product { options } }', 3],
     ['each mutation', 'mutation { a: login(code: 1) b: login(code: 2) }', 20],

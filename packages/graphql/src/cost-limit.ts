@@ -1,4 +1,4 @@
-import { isStoreUnavailableError, RateLimitExceededError } from '@sluice/core';
+import { isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
 import {
   type FragmentDefinitionNode,
   GraphQLError,
@@ -60,7 +60,7 @@ export class CostLimit<Context> {
       const reservation = await limiterOf(contextValue).reserve(whose, counted.cost);
       return admissionOf(reservation, counted.actual);
     } catch (error) {
-      const known = error instanceof RateLimitExceededError || isStoreUnavailableError(error);
+      const known = isRateLimitExceededError(error) || isStoreUnavailableError(error);
       if (!known || error.decision === undefined) throw error;
       return { ...UNCOUNTED, denied: denial(error.decision) };
     }

@@ -20,6 +20,7 @@ import {
   checkListSize,
   checkNumber,
   type ListSize,
+  type Weight,
 } from './cost-limit-options.js';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -75,7 +76,8 @@ export class CostModel {
     const name = `${parent.name}.${field.name}`;
     const type = getNamedType(field.type);
     const isList = isListType(getNullableType(field.type));
-    const weight = this.costs.costs.get(name) ?? weightOf(name, field) ?? this.#usualCall(parent, type);
+    const given = this.costs.costs.get(name) ?? weightOf(name, field);
+    const weight = given ?? this.#implemented(parent, field) ?? this.#usualCall(parent, type);
     const argWeights = field.args.map(
       (arg) => [arg.name, weightOf(`${name}(${arg.name}:)`, arg) ?? 0] as const,
     );
@@ -94,6 +96,13 @@ export class CostModel {
     const one = requireOneSlicingArgument !== false && slicing.length > 0;
     const size = (args: Args) => sizeOf(name, slicing, one, args) ?? assumedSize ?? undefined;
     return { call, each: this.#each(type), isList, sizedFields, size };
+  }
+
+  /** A field of an interface costs what it costs of the most expensive type. Their models are made by the time of a call. */
+  #implemented(parent: GraphQLNamedType, { name }: Field): Weight | undefined {
+    if (!isInterfaceType(parent)) return undefined;
+    const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
+    return (args) => Math.max(0, ...fields.map((field) => this.of(field)?.call(args) ?? 0));
   }
 
   #usualCall(parent: GraphQLNamedType, type: GraphQLNamedType): number {
