@@ -1,0 +1,105 @@
+import { fixedWindow, RateLimiter } from '@sluice/core';
+import { buildSchema, type ExecutionResult, parse } from 'graphql';
+import { rejection } from '../../../tests/support/rejection.js';
+import { costLimit } from './index.js';
+
+const schema = buildSchema('type Query { hello: String }  type Mutation { order: String }');
+const operation = { schema, contextValue: {}, variableValues: {} };
+
+let limiter: RateLimiter;
+beforeEach(() => {
+  limiter = new RateLimiter({ name: 'points', policy: fixedWindow({ limit: 15, window: '1h' }) });
+});
+afterEach(() => limiter.close());
+
+const limitOf = () => costLimit({ limiter, key: () => 'ann', defaults: { leaf: 0 } });
+const remaining = async () => (await limiter.peek('ann')).remaining;
+
+describe('the plugin of Envelop', () => {
+  test('keeps the requested cost of a result that comes in parts', async () => {
+    const started = await limitOf().envelop.onExecute({
+      args: { ...operation, document: parse('mutation { order }') },
+      setResultAndStopExecution: () => {},
+    });
+    const setResult = jest.fn();
+    const result = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }) }) };
+    started!.onExecuteDone({ result, setResult });
+    expect([setResult.mock.calls, await remaining()]).toEqual([[], 5]);
+  });
+
+  test.each([
+    ['a WebSocket', { socket: {} }],
+    ['no transport', undefined],
+  ])('sends no status over %s', async (_, contextValue) => {
+    const denied: ExecutionResult[] = [];
+    const document = parse('mutation { a: order b: order }');
+    const started = await limitOf().envelop.onExecute({
+      args: { ...operation, document, contextValue },
+      setResultAndStopExecution: (result) => denied.push(result),
+    });
+    expect([started, denied[0]?.errors?.[0]?.extensions]).toEqual([undefined, { code: 'MAX_COST_EXCEEDED' }]);
+  });
+
+  test('throws for a schema whose costs are invalid', () => {
+    const limit = costLimit({ limiter, key: () => 'ann', costs: { 'Query.helo': 1 } });
+    expect(() => limit.envelop.onSchemaChange({ schema })).toThrow(/no type or field 'Query\.helo'$/);
+  });
+});
+
+describe('the plugin of Apollo Server', () => {
+  async function requestOf(text: string) {
+    const document = parse(text);
+    const hooks = await limitOf().apollo.requestDidStart();
+    const resolve = () =>
+      hooks.didResolveOperation({ schema, document, contextValue: {}, request: {}, operation: undefined });
+    const send = async (singleResult: ExecutionResult, kind = 'single') => {
+      const body = { kind, singleResult };
+      await hooks.willSendResponse({ response: { body } });
+      return body.singleResult;
+    };
+    return { hooks, resolve, send };
+  }
+
+  test('gives the points of an operation back that another plugin stopped', async () => {
+    const { resolve, send } = await requestOf('mutation { order }');
+    await resolve();
+    expect(await remaining()).toBe(5);
+    const stopped = { errors: [] };
+    expect([await send(stopped), await remaining()]).toEqual([stopped, 15]);
+  });
+
+  test('keeps the requested cost of a result that comes in parts', async () => {
+    const { hooks, resolve, send } = await requestOf('mutation { order }');
+    await resolve();
+    await hooks.executionDidStart();
+    const first = { data: { order: null } };
+    expect([await send(first, 'incremental'), await remaining()]).toEqual([first, 5]);
+  });
+
+  test('adds the cost to the extensions of a result, and of a denial', async () => {
+    const ran = await requestOf('mutation { order }');
+    await ran.resolve();
+    await ran.hooks.executionDidStart();
+    const result = await ran.send({ data: { order: 'a' }, extensions: { other: 1 } });
+    expect(result.extensions).toMatchObject({ other: 1, cost: { actualQueryCost: 10 } });
+
+    const denied = await requestOf('mutation { order }');
+    const error = await rejection(denied.resolve());
+    expect(error).toMatchObject({
+      extensions: { code: 'THROTTLED', http: { status: 429, headers: expect.any(Map) } },
+    });
+    const answer = await denied.send({ errors: [], extensions: { other: 1 } });
+    expect(answer.extensions).toMatchObject({ other: 1, cost: { actualQueryCost: null } });
+  });
+
+  test('leaves the answer to a document that is not valid as it is', async () => {
+    const { send } = await requestOf('{ hello }');
+    expect([await send({ errors: [] }), await remaining()]).toEqual([{ errors: [] }, 15]);
+  });
+
+  test('throws when the server starts for a schema whose costs are invalid', async () => {
+    const { apollo } = costLimit({ limiter, key: () => 'ann', costs: { 'Query.helo': 1 } });
+    const { schemaDidLoadOrUpdate } = await apollo.serverWillStart();
+    expect(() => schemaDidLoadOrUpdate({ apiSchema: schema })).toThrow(/no type or field 'Query\.helo'$/);
+  });
+});
