@@ -29,21 +29,22 @@ export interface CostLimitOptions<Context> {
   /** Sizes of lists by `Type.field`. They replace `@listSize`. */
   readonly listSizes?: Readonly<Record<string, ListSize>> | undefined;
   /** What nothing else says. Default: `{ object: 1, leaf: 0.01, mutation: 10, listSize: 10 }`. */
-  readonly defaults?: Partial<Defaults> | undefined;
+  readonly defaults?: CostDefaults | undefined;
 }
 
-export interface Defaults {
+/** The costs and sizes that nothing else says. */
+export interface CostDefaults {
   /** Of each object, and of a call of each root field that returns none. */
-  readonly object: number;
+  readonly object?: number;
   /** Of each scalar and each value of an enum. */
-  readonly leaf: number;
+  readonly leaf?: number;
   /** Of a call of each root field of a mutation. */
-  readonly mutation: number;
+  readonly mutation?: number;
   /** Items in a list. */
-  readonly listSize: number;
+  readonly listSize?: number;
 }
 
-const DEFAULTS: Defaults = { object: 1, leaf: 0.01, mutation: 10, listSize: 10 };
+const DEFAULTS = { object: 1, leaf: 0.01, mutation: 10, listSize: 10 };
 
 /** @throws TypeError, RangeError naming the invalid option */
 export function checkCostLimitOptions<Context>(options: CostLimitOptions<Context>) {
