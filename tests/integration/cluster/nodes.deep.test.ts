@@ -147,7 +147,7 @@ test('before the first call the store knows no nodes and opens no connection', a
 test('a cluster that was out at the start emits recovered when it answers', async () => {
   const store = ownStore();
   const limiter = own.limiter({ policy, store, deadline: '500ms', failurePolicy: 'local' });
-  const events: unknown[] = [];
+  const events: [string, string | undefined][] = [];
   store.on('degraded', ({ node }) => events.push(['degraded', node]));
   store.on('recovered', ({ node }) => events.push(['recovered', node]));
   await Promise.all(own.nodes.map((node) => node.kill()));
@@ -157,9 +157,8 @@ test('a cluster that was out at the start emits recovered when it answers', asyn
   });
   await Promise.all(own.nodes.map((node) => node.restart()));
   await own.whole();
-  await eventually(async () => !(await limiter.peek('k')).degraded && events.length > 1);
-  expect(events).toEqual([
-    ['degraded', undefined],
-    ['recovered', undefined],
-  ]);
+  // On a busy machine one node may still answer too late, and have events of its own.
+  const ofStore = () => events.filter(([, node]) => node === undefined).map(([name]) => name);
+  await eventually(async () => !(await limiter.peek('k')).degraded && ofStore().length > 1);
+  expect(ofStore()).toEqual(['degraded', 'recovered']);
 }, 60_000);
