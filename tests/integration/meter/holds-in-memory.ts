@@ -4,7 +4,7 @@ import { meter } from '../../../packages/meter/src/index.js';
 // Many open holds in memory. `open-holds.deep.test.ts` bundles this file and runs it with `--expose-gc`: in a worker of Jest other tests'
 // subscribers would keep what each hold publishes.
 //   node --expose-gc main.cjs <number of holds>
-// Prints as JSON: bytes of a hold, the lines of the budget, the entries after they have expired, what is left then.
+// Prints as JSON: bytes of a hold, the lines of the budget, and the entries and the rest of the budget after they have expired.
 
 async function main(count: number): Promise<void> {
   const heap = () => {
