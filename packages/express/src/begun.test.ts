@@ -5,7 +5,7 @@ import { fixedWindow, RateLimiter } from '@sluice/core';
 import express, { type Express } from 'express';
 import { rateLimit } from './index.js';
 
-// tests/contracts/adapters/begun-responses.test.ts has what every adapter does with a response that was already started.
+// tests/contracts/adapters/begun-responses.deep.test.ts has what every adapter does with a response that was already started.
 
 const policy = fixedWindow({ limit: 1, window: '1h' });
 let server: Server;
