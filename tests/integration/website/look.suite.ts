@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { heroRun } from '../../../website/home/hero.js';
 import { eventually } from '../../support/eventually.js';
+import { searchOf } from './search.js';
 
 const root = resolve(__dirname, '../../..');
 
@@ -68,8 +69,7 @@ export function looks({ folder, open }: Site): void {
 
     test('finds no serious problem of the search and of the menu in either theme', async () => {
       const page = await opened('/getting-started.html');
-      await page.locator('#local-search button').first().click();
-      await page.locator('#localsearch-input').fill('redis');
+      await (await searchOf(page)).fill('redis');
       await page.locator('.VPLocalSearchBox .result').first().waitFor();
       const phone = await opened('/', PHONE);
       await phone.locator('.VPNavBarHamburger').click();

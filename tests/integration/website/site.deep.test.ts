@@ -8,6 +8,7 @@ import { startBrowser } from '../../support/browser.js';
 import { buildSite, removeSite, serve } from './built-site.js';
 import { brokenLinks, htmlFiles } from './links.js';
 import { looks } from './look.suite.js';
+import { searchOf } from './search.js';
 
 const root = resolve(__dirname, '../../..');
 
@@ -181,8 +182,7 @@ test('the playground of the Chinese pages is in Chinese', async () => {
 test('search finds words of a symptom, and every code of an error or a warning', async () => {
   const codes = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8').match(/\bSLUICE_\w+/g)!;
   const page = await open('/');
-  await page.locator('#local-search button').first().click();
-  const input = page.locator('#localsearch-input');
+  const input = await searchOf(page);
   const wanted = {
     cloudflare: /proxies-by-name/,
     troubleshooting: /troubleshooting/,
@@ -231,8 +231,7 @@ test.each([
   ['/zh/', '短信', '短信'],
 ])('search on %s finds %s', async (path, words, found) => {
   const page = await open(path);
-  await page.locator('#local-search button').first().click();
-  await page.locator('#localsearch-input').fill(words);
+  await (await searchOf(page)).fill(words);
   const result = page.locator('.VPLocalSearchBox .result').first();
   await result.filter({ hasText: found }).waitFor();
   expect(await result.getAttribute('href')).not.toMatch(/reference|decisions/);
