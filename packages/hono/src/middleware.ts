@@ -1,12 +1,12 @@
 import { type Decision, isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
 import {
-  answerError,
   asError,
   type OwnLimiter,
   type RateLimitProblem,
-  type Reply,
   RequestLimit,
   runWithRequest,
+  webErrorResponse,
+  webResponseOf,
   withLimiter,
 } from '@sluice/http';
 import type { Context, Env, MiddlewareHandler, TypedResponse } from 'hono';
@@ -73,7 +73,7 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
       if (verdict.outcome === 'aborted') return gone(response) as RateLimitResponse;
       if (verdict.outcome === 'passed') await next();
       else if (handler === undefined || verdict.decision === undefined)
-        given.res = responseOf(await verdict.reply());
+        given.res = webResponseOf(await verdict.reply());
       else {
         const answered = await handler(context, next, verdict.decision);
         // `next` returns the context.
@@ -117,21 +117,8 @@ function answerable(error: Error): Error {
  * (503). `undefined` for other errors.
  */
 export function errorResponse(error: unknown, context?: Context): Response | undefined {
-  // With the items of the limits that the request has passed.
-  const written = (context && HonoResponseView.known(context)) ?? headersView(new Headers());
-  const reply = answerError(error, context?.req.header('accept'), written);
-  return reply && responseOf(reply, new Headers(written.headers));
-}
-
-const headersView = (headers: Headers) => ({
-  headers,
-  get: (name: string) => headers.get(name) ?? undefined,
-  set: (name: string, value: string) => headers.set(name, value),
-});
-
-function responseOf({ status, type, body }: Reply, headers = new Headers()): Response {
-  headers.set('Content-Type', type);
-  return new Response(body, { status, headers });
+  const known = context && HonoResponseView.known(context);
+  return webErrorResponse(error, context?.req.header('accept'), known);
 }
 
 /**

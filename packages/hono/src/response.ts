@@ -1,4 +1,4 @@
-import { NodeResponseView, type ResponseView } from '@sluice/http';
+import { NodeResponseView, PendingResponse, withHeaders } from '@sluice/http';
 import type { Context } from 'hono';
 import { nodeOf } from './request.js';
 
@@ -13,22 +13,14 @@ export function alreadySent(): Response {
   return response;
 }
 
-/** Collects the headers of a request's limits until there is a response. */
-export class HonoResponseView implements ResponseView {
-  readonly headers: Headers = new Headers();
+/** As of any web-standard request; on Node.js, with the response that Node writes. */
+export class HonoResponseView extends PendingResponse {
   readonly #node: NodeResponseView | undefined;
-  readonly #listeners = new Set<(complete: boolean) => void>();
-  #complete: boolean | undefined;
-  #status = 0;
 
   private constructor(context: Context) {
     const outgoing = nodeOf(context)?.outgoing;
-    if (outgoing !== undefined) this.#node = new NodeResponseView(outgoing);
-    else {
-      const { signal } = context.req.raw;
-      if (signal.aborted) this.over(0, false);
-      else signal.addEventListener('abort', () => this.over(0, false), { once: true });
-    }
+    super(outgoing === undefined ? context.req.raw.signal : undefined);
+    this.#node = outgoing && new NodeResponseView(outgoing);
   }
 
   /** @returns the view, and whether this is the first limit of the request */
@@ -46,35 +38,20 @@ export class HonoResponseView implements ResponseView {
     return pending.get(context.req.raw);
   }
 
-  get sent(): boolean {
-    return this.#node?.sent ?? this.#complete !== undefined;
-  }
-
-  get status(): number {
-    return this.#status;
-  }
-
-  get(name: string): string | undefined {
-    return this.headers.get(name) ?? undefined;
-  }
-
-  set(name: string, value: string): void {
-    this.headers.set(name, value);
-  }
-
-  append(name: string, items: string): void {
-    this.headers.append(name, items);
+  override get sent(): boolean {
+    return this.#node?.sent ?? this.isOver;
   }
 
   /** On Node.js until the client has the whole body; elsewhere until the handler returned its response. */
-  whenOver(listener: (complete: boolean) => void): void {
-    if (this.#node !== undefined) {
-      this.#node.whenOver((complete) => {
-        if (this.#status === 0) this.#status = this.#node!.status; // the handler wrote to Node's response
+  override whenOver(listener: (complete: boolean) => void): void {
+    const node = this.#node;
+    if (node === undefined) super.whenOver(listener);
+    else {
+      node.whenOver((complete) => {
+        if (this.status === 0) this.status = node.status; // the handler wrote to Node's response
         listener(complete);
       });
-    } else if (this.#complete === undefined) this.#listeners.add(listener);
-    else listener(this.#complete);
+    }
   }
 
   /** Did other code write to Node's response? */
@@ -82,28 +59,17 @@ export class HonoResponseView implements ResponseView {
     return this.#node?.sent === true;
   }
 
-  endBegun(): void {
+  override endBegun(): void {
     this.#node?.endBegun();
-  }
-
-  /** There is a response; or, without one, the client disconnected. Only the first call counts. */
-  over(status: number, complete: boolean): void {
-    if (this.#complete !== undefined) return;
-    this.#status = status;
-    this.#complete = complete;
-    for (const listener of this.#listeners) listener(complete);
   }
 
   /** Adds the headers to the response of a handler. */
   applyTo(context: Context): void {
-    const { status } = context.res;
-    this.over(status, true);
-    // An upgrade (101) and Response.error() (0) cannot be copied.
-    if (status < 200 || this.begun) return;
-    const headers = new Headers(context.res.headers);
-    for (const [name, value] of this.headers) headers.set(name, value);
-    const { body, statusText } = context.res;
-    context.res = undefined;
-    context.res = new Response(body, { status, statusText, headers });
+    this.over(context.res.status, true);
+    if (this.begun) return;
+    const response = withHeaders(context.res, this.headers);
+    if (response === context.res) return;
+    context.res = undefined; // Hono would merge the headers of both
+    context.res = response;
   }
 }

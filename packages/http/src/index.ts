@@ -67,6 +67,7 @@ export type { ResponseHeaders } from './headers/decision-headers.js';
 export { keepHeaders, withResponseHeaders, writeErrorHeaders } from './headers/response-headers.js';
 export { problemOfError } from './problem.js';
 export { answerError, replyTo } from './reply.js';
+export { PendingResponse, webErrorResponse, webResponseOf, withHeaders } from './web-response.js';
 
 // Keys of requests, also for rules and decorated methods.
 
