@@ -9,8 +9,8 @@ import { buildSchema, execute, parse, subscribe, validate } from 'graphql';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { machineText } from './lib/machine.mjs';
-import { median } from './lib/measure.mjs';
 import { loadText, watchMachine } from './lib/noise.mjs';
+import { pairedHeads, pairedRows } from './lib/paired.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
 import { loaded } from './lib/sources.mjs';
 import { table } from './lib/table.mjs';
@@ -65,25 +65,12 @@ const ROWS = {
 try {
   const noise = await watchMachine(() => server.cpu());
   const bare = runnerOf();
-  const cells = Object.values(ROWS).map((plugin) => ({ run: runnerOf(plugin), added: [], share: [] }));
-  // The first round warms up.
-  for (let round = 0; round <= runs; round += 1) {
-    for (const { run, added, share } of round % 2 === 0 ? cells : cells.toReversed()) {
-      const without = await cpuOf(bare);
-      const cost = (await cpuOf(run)) - without;
-      if (round === 0) continue;
-      added.push(cost);
-      share.push((100 * cost) / without);
-    }
-  }
-  const rows = Object.keys(ROWS).map((name, i) => {
-    const { added, share } = cells[i];
-    const figures = [median(added), Math.min(...added), Math.max(...added), median(share)];
-    return [name, ...figures.map((figure) => figure.toFixed(1))];
-  });
+  const pairs = Object.values(ROWS).map((plugin) => ({ bare, call: runnerOf(plugin) }));
+  const figures = await pairedRows(pairs, { calls, runs, inFlight: IN_FLIGHT });
+  const rows = Object.keys(ROWS).map((name, i) => [name, ...figures[i]]);
   const text = [
     `${machineText(await server.version())}. Medians of ${runs} pairs of ${calls} operations, ${IN_FLIGHT} in flight.`,
-    table('added to an operation', ['µs of CPU', 'least', 'most', '% of an operation'], rows),
+    table('added to an operation', pairedHeads('an operation'), rows),
     `${loadText(await noise())}.`,
   ].join('\n\n');
   console.log(text);
@@ -106,16 +93,4 @@ function runnerOf(...plugins) {
     const { errors } = await run({ schema, document, rootValue, contextValue: await contextFactory() });
     if (errors !== undefined) throw errors[0];
   };
-}
-
-/** µs of CPU of each of many operations. */
-async function cpuOf(run) {
-  const before = process.cpuUsage();
-  let begun = 0;
-  const worker = async () => {
-    while (begun++ < calls) await run();
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / calls;
 }

@@ -10,8 +10,8 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { machineText } from './lib/machine.mjs';
-import { median } from './lib/measure.mjs';
 import { loadText, watchMachine } from './lib/noise.mjs';
+import { pairedHeads, pairedRows } from './lib/paired.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
 import { loaded } from './lib/sources.mjs';
 import { table } from './lib/table.mjs';
@@ -60,27 +60,13 @@ const ROWS = {
 try {
   const noise = await watchMachine(() => server.cpu());
   const bare = await openServer(() => {});
-  const cells = [];
-  for (const [limit, each] of Object.values(ROWS))
-    cells.push({ call: await openServer(limit, each), added: [], share: [] });
-  // The first round warms up.
-  for (let run = 0; run <= runs; run += 1) {
-    for (const { call, added, share } of run % 2 === 0 ? cells : cells.toReversed()) {
-      const without = await cpuOf(bare);
-      const cost = (await cpuOf(call)) - without;
-      if (run === 0) continue;
-      added.push(cost);
-      share.push((100 * cost) / without);
-    }
-  }
-  const rows = Object.keys(ROWS).map((name, i) => {
-    const { added, share } = cells[i];
-    const figures = [median(added), Math.min(...added), Math.max(...added), median(share)];
-    return [name, ...figures.map((figure) => figure.toFixed(1))];
-  });
+  const pairs = [];
+  for (const [limit, each] of Object.values(ROWS)) pairs.push({ bare, call: await openServer(limit, each) });
+  const figures = await pairedRows(pairs, { calls, runs, inFlight: IN_FLIGHT });
+  const rows = Object.keys(ROWS).map((name, i) => [name, ...figures[i]]);
   const text = [
     `${machineText(await server.version())}. Medians of ${runs} pairs of ${calls} calls, ${IN_FLIGHT} in flight.`,
-    table('added to a tool call', ['µs of CPU', 'least', 'most', '% of a call'], rows),
+    table('added to a tool call', pairedHeads('a call'), rows),
     `${loadText(await noise())}.`,
   ].join('\n\n');
   console.log(text);
@@ -107,16 +93,4 @@ async function openServer(limit, each) {
     const { isError } = await caller.callTool({ name: 'echo' });
     if (isError) throw new Error('a call was denied');
   };
-}
-
-/** µs of CPU of each of many calls. */
-async function cpuOf(call) {
-  const before = process.cpuUsage();
-  let begun = 0;
-  const worker = async () => {
-    while (begun++ < calls) await call();
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / calls;
 }

@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { hardwareText } from './lib/machine.mjs';
 import { loadText, watchMachine } from './lib/noise.mjs';
+import { pairedRows } from './lib/paired.mjs';
 import { loaded } from './lib/sources.mjs';
 import { table } from './lib/table.mjs';
 import { writeSection } from './lib/write.mjs';
@@ -32,21 +33,14 @@ const ROWS = {
 
 const noise = await watchMachine();
 const rows = [];
+// One after the other: with several clients V8 has to tell them apart, and each call costs half as much again.
 for (const [name, [options, headers]] of Object.entries(ROWS)) {
   const response = new Response(null, { headers });
   const bare = async () => response;
   const client = upstream({ name: 'bench', origin: 'https://api.example.com', fetch: bare, ...options });
-  const through = () => client.fetch('/items');
-  await cpuOf(bare);
-  await cpuOf(through);
-  const costs = [];
-  for (let run = 0; run < runs; run += 1) {
-    const before = await cpuOf(bare);
-    costs.push((await cpuOf(through)) - before);
-  }
-  costs.sort((a, b) => a - b);
-  const cells = [costs[runs >> 1], costs[0], costs.at(-1)].map((cost) => cost.toFixed(1));
-  rows.push([name, ...cells]);
+  const pair = { bare, call: () => client.fetch('/items') };
+  const [figures] = await pairedRows([pair], { calls, runs, inFlight: 1 });
+  rows.push([name, ...figures.slice(0, 3)]);
   await client.close();
 }
 const text = [
@@ -56,11 +50,3 @@ const text = [
 ].join('\n\n');
 console.log(text);
 if (values.write) writeSection('outgoing-fetch', text);
-
-/** µs of CPU of each of many calls, one after the other. */
-async function cpuOf(call) {
-  const before = process.cpuUsage();
-  for (let i = 0; i < calls; i += 1) await call();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / calls;
-}
