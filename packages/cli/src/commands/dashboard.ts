@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { serveDashboard } from '@sluice/dashboard';
-import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
 import { EXAMINATION_OPTIONS, examinationOf } from '../doctor/command-options.js';
+import { portOf } from '../port.js';
 
 export const dashboard: CommandDefinition = {
   name: 'dashboard',
@@ -23,13 +23,10 @@ export const dashboard: CommandDefinition = {
   writes: false,
   async run(context, _args, options) {
     const { store, output, signal } = context;
-    const { port, write } = options;
-    if (!/^\d{1,5}$/.test(String(port)) || Number(port) > 65_535) {
-      throw new CliError(`--port takes a number from 0 to 65535, not ${port}.`);
-    }
+    const port = portOf('--port', options.port);
     const examine = examinationOf(context, options);
     const findings = examine && { findings: examine };
-    const served = await serveDashboard(store, { port: Number(port), write: write === true, ...findings });
+    const served = await serveDashboard(store, { port, write: options.write === true, ...findings });
     try {
       output.json({ url: served.url });
       output.lines([

@@ -4,6 +4,7 @@ import { serveDashboard } from '@sluice/dashboard';
 import type { LoadedRules } from '@sluice/rules';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
+import { portOf } from '../port.js';
 import { count } from '../words.js';
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;
@@ -31,7 +32,8 @@ export const serve: CommandDefinition = {
   async run(context, [file], options) {
     const { store, output, notes, signal } = context;
     const host = String(options.host);
-    const [port, grpcPort] = [portOf('--port', options), portOf('--grpc-port', options)];
+    const port = portOf('--port', options.port);
+    const grpcPort = portOf('--grpc-port', options.grpcPort);
     const { serve: start } = await installed('@sluice/serve', () => import('@sluice/serve'));
     const telemetry =
       options.otel === true
@@ -74,12 +76,6 @@ export const serve: CommandDefinition = {
 
 const of = (version: string | number | undefined): string =>
   version === undefined ? '' : `, version ${version}`;
-
-function portOf(flag: string, options: Options): number {
-  const given = String(flag === '--port' ? options.port : options.grpcPort);
-  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw new CliError(`${flag} takes a number from 0 to 65535, not ${given}.`);
-}
 
 async function rulesOf(
   { store }: Context,
