@@ -39,7 +39,9 @@ test('others go on soon after a process was frozen with its keys locked, and it 
     return decision.degraded ? undefined : decision;
   });
   expect(first).toMatchObject({ allowed: true });
-  expect(LIMIT - (await limiter.peek('k')).remaining).toBe(5);
+  // Four of the process, the first one allowed, and maybe the call before it: its turn may have ended after its deadline.
+  const ours = LIMIT - (await limiter.peek('k')).remaining - 4;
+  expect([1, 2]).toContain(ours);
   frozen.child.kill('SIGCONT');
   // Its turn fails, and its next ones count. The failed one is not repeated.
   await eventually(async () => frozen.answers.length > 10);
@@ -48,6 +50,6 @@ test('others go on soon after a process was frozen with its keys locked, and it 
   const counted = frozen.answers.filter((answer) => answer === 'answered').length;
   expect(frozen.answers.filter((answer) => answer === 'degraded').length).toBeLessThanOrEqual(1);
   const taken = LIMIT - (await limiter.peek('k')).remaining;
-  expect(taken - 1 - counted).toBeGreaterThanOrEqual(0);
-  expect(taken - 1 - counted).toBeLessThanOrEqual(1); // the call under way when it was killed
+  expect(taken - ours - counted).toBeGreaterThanOrEqual(0);
+  expect(taken - ours - counted).toBeLessThanOrEqual(1); // the call under way when it was killed
 });
