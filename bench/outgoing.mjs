@@ -1,9 +1,10 @@
 // Calls a service that limits its callers, from four processes, through Sluice and through what others use.
-//   node bench/outgoing.mjs                    about fifteen minutes : 10,000 calls at 50 a second for each contender
+//   node bench/outgoing.mjs                    about four minutes : 10,000 calls at 50 a second for each contender
 //   node bench/outgoing.mjs --quick            a few seconds, to see that it works
 //   node bench/outgoing.mjs --calls=1000 --rate=200 --latency=200 --others=0.1 --only=sluice,bottleneck
-//   node bench/outgoing.mjs --write            also writes the tables into bench/README.md: three runs, about 45 minutes
-// `--others`: the part of the limit that other users of the account take. Redis: REDIS_URL, or one that it starts itself.
+//   node bench/outgoing.mjs --write            also writes the tables into bench/README.md: three runs, about twelve minutes
+// `--others`: the part of the limit that other users of the account take. Contenders run at the same time, each with its own service: they
+// mostly wait, and so have the same noise. Redis: REDIS_URL, or one that it starts itself.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -61,8 +62,7 @@ try {
   const noise = await watchMachine();
   say(`${hardwareText()}. ${calls} calls at ${rate} a second, ${PROCESSES} processes.`);
   for (const run of runs) {
-    const rows = [];
-    for (const contender of chosen) rows.push(await row(contender, run));
+    const rows = await Promise.all(chosen.map((contender) => row(contender, run)));
     const title = `replies after ${run.latency} ms, others take ${run.others * 100} %`;
     say(table(title, ['refused', 'of the ideal time', 'fairness'], rows));
   }

@@ -1,4 +1,4 @@
-import { createServer, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer, type Server as TcpServer } from 'node:net';
 import {
   type handleUnaryCall,
   Server,
@@ -48,20 +48,7 @@ function statusOf(error: unknown): Partial<ServerErrorResponse> {
 }
 
 /** The TCP server of a gRPC server. Its own one waits for clients that never close their connections. */
-export class GrpcConnections {
-  readonly server: TcpServer;
-  readonly #open = new Set<Socket>();
-
-  constructor(grpc: Server) {
-    const { injectConnection } = grpc.createConnectionInjector(ServerCredentials.createInsecure());
-    this.server = createServer((socket) => {
-      this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
-      injectConnection(socket);
-    });
-  }
-
-  destroy(): void {
-    for (const socket of this.#open) socket.destroy();
-  }
+export function grpcListener(grpc: Server): TcpServer {
+  const { injectConnection } = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+  return createServer(injectConnection);
 }

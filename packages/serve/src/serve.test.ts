@@ -157,10 +157,13 @@ test('close ends calls that outlast the grace', async () => {
   await store.close();
 });
 
-test.each(['grpcPort', 'port'] as const)('close ends a connection to %s that sends nothing', async (name) => {
+test.each([
+  ['port', 'at once', '1h'],
+  ['grpcPort', 'after the grace', '20ms'],
+] as const)('close ends a connection to %s that sends nothing %s', async (name, _, grace) => {
   const store = memoryStore();
   const rules = new Rules(text('rules', 1), { store });
-  const served = await serve(rules, { ...FREE, grace: '20ms' });
+  const served = await serve(rules, { ...FREE, grace });
   const socket = connect(served[name], '127.0.0.1');
   socket.on('error', () => {});
   await once(socket, 'connect');

@@ -2,8 +2,9 @@ import type { AddressInfo, Server } from 'node:net';
 import type { Duration } from '@sluice/core';
 import { checkInteger, checkOptions, describe, toMicros } from '@sluice/core/internal';
 import type { LoadedRules, Rules } from '@sluice/rules';
+import { Connections } from './connections.js';
 import { Decider } from './decider.js';
-import { GrpcConnections, grpcServer } from './grpc-server.js';
+import { grpcListener, grpcServer } from './grpc-server.js';
 import { httpServer } from './http-server.js';
 
 /** How long gRPC has to tell its clients that their calls are cancelled, ms. */
@@ -49,21 +50,24 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
   let ready = true;
   const decider = new Decider(rules);
   const grpc = grpcServer(decider, () => ready);
-  const connections = new GrpcConnections(grpc);
+  const overGrpc = new Connections(grpcListener(grpc));
   const http = httpServer(decider, () => ({ ready, ...stateOf(rules) }), requestTimeout);
+  const overHttp = new Connections(http);
   const end = async (): Promise<void> => {
     ready = false;
     const timer = setTimeout(() => {
       grpc.forceShutdown();
       http.closeAllConnections();
-      setTimeout(() => connections.destroy(), CANCELLING).unref();
+      setTimeout(() => overGrpc.destroy(), CANCELLING).unref();
     }, grace);
     const stops = [
       grpc.tryShutdown.bind(grpc),
       http.close.bind(http),
-      connections.server.close.bind(connections.server),
+      overGrpc.server.close.bind(overGrpc.server),
     ];
-    await Promise.all(stops.map((stop) => new Promise<void>((done) => stop(() => done()))));
+    const stopped = Promise.all(stops.map((stop) => new Promise<void>((done) => stop(() => done()))));
+    overHttp.destroySilent();
+    await stopped;
     clearTimeout(timer);
   };
   let closing: Promise<void> | undefined;
@@ -74,7 +78,7 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
   try {
     return {
       port: await listen(http, 'HTTP', host, port),
-      grpcPort: await listen(connections.server, 'gRPC', host, grpcPort),
+      grpcPort: await listen(overGrpc.server, 'gRPC', host, grpcPort),
       close,
     };
   } catch (error) {
