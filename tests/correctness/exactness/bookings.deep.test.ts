@@ -4,7 +4,7 @@ import { run } from '../../support/run.js';
 import { cases } from './oracles.js';
 
 /** Random calls, waits and cancelled waits, over one policy or several: the moments at which calls pass obey every rule. */
-const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
+const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 5_000);
 
 let bookings: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {

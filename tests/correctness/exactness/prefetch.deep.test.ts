@@ -7,7 +7,7 @@ import { cases, prefetchable } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
 /** Processes prefetch permits from a distant store: the permits they spend obey the rule exactly. */
-const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 10_000);
+const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 5_000);
 
 let prefetch: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {

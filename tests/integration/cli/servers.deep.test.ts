@@ -310,7 +310,8 @@ describe('SQLite', () => {
 
   test('doctor says driver, sizes, journal mode and disk, and with --scan whether the file is damaged', async () => {
     await store.connect();
-    const { code, stdout, stderr } = await sluice(['doctor', '--scan', ...at()], { COLUMNS: '1000' });
+    const args = ['doctor', '--scan', '--limiter-deadline', '1m', ...at()];
+    const { code, stdout, stderr } = await sluice(args, { COLUMNS: '1000' });
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^ok file: .*\.db: [\d.]+ [kM]B, by libsql, SQLite 3\.\d+\.\d+$/m);
     expect(stdout).toMatch(/^ok journal: journal mode wal, [\d.]+ [kM]B$/m);
@@ -358,7 +359,7 @@ describe('Postgres', () => {
     const wrong = { ...env, SLUICE_STORE: postgres.url.replace(password, 'secret') };
     const out = { ...env, SLUICE_STORE: `postgres://postgres:secret@127.0.0.1:${await freePort()}/db` };
     const runs = [
-      await sluice(['doctor'], env),
+      await sluice(['doctor', '--limiter-deadline', '1m'], env),
       await sluice(['ls'], wrong),
       await sluice(['doctor'], wrong),
       await sluice(['ls'], out),
