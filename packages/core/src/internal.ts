@@ -168,6 +168,7 @@ export {
   liveAmounts,
   MOST_HELD,
   OWNER,
+  RECORD_HEAD,
   REFUND,
   SETTLED,
   sumOf,

@@ -77,7 +77,7 @@ export class HoldLapsedError extends SluiceError {
     readonly id: string,
   ) {
     super(
-      `Budget '${meter}' has forgotten the hold '${id}': it was not renewed for two times its ttl. ` +
+      `Budget '${meter}' has forgotten the hold '${id}': it was not renewed for two times its ttl, or the store has lost its data. ` +
         'Call renew at least once in each ttl, or pass a longer one',
     );
   }

@@ -1,11 +1,12 @@
 import { type Answer, isStoreUnavailableError } from '@sluice/core';
-import { OWNER } from '@sluice/core/internal';
+import { KIND, OWNER, RECORD_HEAD, SETTLED } from '@sluice/core/internal';
 import { type Amounts, checkAmounts, type WholeAmounts } from './amounts.js';
 import type { BudgetState } from './budget-state.js';
 import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } from './errors.js';
 import { HoldMessages } from './hold-message.js';
 import { denialOf, stateOf } from './left.js';
 import type { HeldAxis, MeterKeys } from './parts.js';
+import { RENEWALS } from './renewal.js';
 import type { MeterUsage } from './usage.js';
 
 /** What the holds of a meter have in common. */
@@ -24,7 +25,8 @@ export interface HoldSetting {
   readonly axes: readonly HeldAxis[];
   readonly owner: number;
   readonly ttl: number;
-  readonly reportSoft: (state: BudgetState) => void;
+  /** @param more the axes of which a call has taken more */
+  readonly reportSoft: (state: BudgetState, more: ReadonlySet<string>) => void;
 }
 
 const isUndefined = (value: unknown): boolean => value === undefined;
@@ -84,7 +86,7 @@ export class Hold<Axes extends string = string> {
   async begin(kind: number): Promise<void> {
     const denial = await this.#hold(this.#amounts, kind).catch(async (error: unknown) => {
       const isHeld = this.#state !== undefined; // then `onSoftLimit` threw, and the caller gets no hold to cancel
-      if (isHeld) await this.cancel();
+      if (isHeld) await this.cancel().catch(() => this.abandon());
       throw error;
     });
     const { name, usage } = this.#context;
@@ -147,15 +149,36 @@ export class Hold<Axes extends string = string> {
     await this.#end(() => this.#unsettled);
   }
 
+  /**
+   * @internal Nobody has this hold: its caller got an error. Gives back what it may have taken, as soon as the store answers, for as long as the
+   * store remembers it.
+   */
+  abandon(): void {
+    let triesLeft = 2 * RENEWALS;
+    const tryLater = () => void setTimeout(tryNow, this.ttl / RENEWALS).unref();
+    const tryNow = () => {
+      this.cancel().catch((error: unknown) => {
+        triesLeft -= 1;
+        if (isStoreUnavailableError(error) && triesLeft > 0) tryLater();
+      });
+    };
+    tryLater();
+  }
+
   /** @param used returns undefined to give everything back */
   #end(used: () => WholeAmounts | undefined): Promise<BudgetState> {
     if (this.#settled !== undefined) return this.#settled;
     const settled = this.#then(async () => {
-      const amounts = used();
-      const state = await this.#settle(amounts ?? {});
-      if (amounts === undefined) this.#messages.canceled();
-      else this.#messages.settled(amounts);
-      return state;
+      const given = used();
+      const answer = await this.#send('settle', given ?? {}, 0);
+      const before = this.#settledBefore(answer);
+      const amounts = before ?? given;
+      const isCanceled = given === undefined && Object.values(before ?? {}).every((amount) => amount === 0);
+      this.#context.usage?.settled(this.#setting.axes, amounts ?? {});
+      this.#state = stateOf(this.meter, this.#setting.axes, answer, 1);
+      if (isCanceled) this.#messages.canceled();
+      else this.#messages.settled(amounts!);
+      return this.#state;
     });
     this.#settled = settled;
     settled.catch(() => {
@@ -189,19 +212,19 @@ export class Hold<Axes extends string = string> {
       return this.#denial;
     }
     this.#messages.held(amounts, ttl);
+    const before = this.#state === undefined ? {} : this.#amounts;
     this.#amounts = amounts;
     const state = stateOf(this.meter, axes, answer, 1);
     this.#state = state;
-    if (!isRenewal) reportSoft(state);
+    if (!isRenewal) reportSoft(state, risen(before, amounts));
     return undefined;
   }
 
-  async #settle(used: WholeAmounts): Promise<BudgetState> {
-    const answer = await this.#send('settle', used, 0);
-    this.#context.usage?.settled(this.#setting.axes, used);
-    const state = stateOf(this.meter, this.#setting.axes, answer, 1);
-    this.#state = state;
-    return state;
+  /** The amounts that a call before has settled, whose reply was lost; undefined if there was none. */
+  #settledBefore({ parts: [record] }: Answer): WholeAmounts | undefined {
+    const before = record!.trace!.before;
+    if (before?.[KIND] !== SETTLED) return undefined;
+    return Object.fromEntries(this.#setting.axes.map(({ axis }, i) => [axis, before[RECORD_HEAD + i]!]));
   }
 
   /** Sends it again if the reply was lost: that changes nothing more. */
@@ -211,8 +234,10 @@ export class Hold<Axes extends string = string> {
     const parts = [keys.recordOf(id, axes, owner, kind), ...keys.partsOf(axes, amounts)];
     const send = () => decide(operation, ttl, parts);
     const answer = await send().catch((error: unknown) => {
-      if (isStoreUnavailableError(error) && !error.neverSent) return send();
-      throw error;
+      if (!isStoreUnavailableError(error) || error.neverSent) throw error;
+      return send().catch((second: unknown) => {
+        throw isStoreUnavailableError(second) && second.neverSent ? error : second; // the first one was sent
+      });
     });
     const [record] = answer.parts;
     if (answer.allowed || record!.wait === 0) return answer;
@@ -224,3 +249,7 @@ export class Hold<Axes extends string = string> {
     throw new HoldInUseError(name, id);
   }
 }
+
+/** The axes of which there is more than before. */
+const risen = (before: WholeAmounts, amounts: WholeAmounts): ReadonlySet<string> =>
+  new Set(Object.keys(amounts).filter((axis) => amounts[axis]! > (before[axis] ?? 0)));

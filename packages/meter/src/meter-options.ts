@@ -120,7 +120,11 @@ function ofCode<Who, Axes extends string>(options: MeterOptions<Who, Axes>) {
       `meter: axes must be an object of 1 to ${MOST_AXES} policies by their names, such as { usd: fixedWindow({ … }) }, not ${describe(axes)}`,
     );
   }
-  for (const axis of names) checkName('meter: the name of an axis', axis);
+  for (const axis of names) {
+    checkName('meter: the name of an axis', axis);
+    if (axis in {})
+      throw new RangeError(`meter: an axis cannot be named ${axis}: every object of JavaScript has that`);
+  }
   if (!Array.isArray(soft)) throw new TypeError(`meter: soft must be a list of axes, not ${describe(soft)}`);
   for (const axis of soft) checkAxis('meter: soft', axis, names);
   const limits: MeterLimits = { axes, soft };

@@ -157,6 +157,58 @@ test('a store that is out ends the stream with its error once the hold is used u
   expect(await begun.left()).toBe(900);
 });
 
+test('an outage that is over ends no stream', async () => {
+  let failures = 1;
+  const decide: Store['decide'] = (call) => {
+    if (call.operation === 'hold' && call.parts[1]!.cost > 100 && failures > 0) {
+      failures -= 1;
+      throw new StoreUnavailableError('out', { neverSent: true });
+    }
+    return store.decide(call);
+  };
+  const begun = await begin({
+    name: 'flaky',
+    clock: store.clock,
+    remote: false,
+    decide,
+    close: async () => {},
+  });
+  expect(await read(begun, provider(50))).toHaveLength(50);
+  expect(failures).toBe(0);
+});
+
+test('a denial of an earlier moment is tried again before it ends a stream', async () => {
+  const { budget, hold, options } = await begin();
+  const other = await budget.hold('key', { output: 900 });
+  const upstream = provider(30);
+  const read: string[] = [];
+  for await (const chunk of meterStream(hold, upstream.chunks, {
+    ...options,
+    step: 1,
+    abort: upstream.abort,
+  })) {
+    read.push(chunk);
+    if (read.length === 9) await other.cancel(); // more was denied at the eighth
+  }
+  expect(read).toHaveLength(30);
+});
+
+test('return aborts a provider that stalls, and settles what arrived', async () => {
+  const { hold, options, left } = await begin();
+  const abort = new AbortController();
+  async function* stalling() {
+    yield 'w '.repeat(10);
+    await new Promise((_, fail) => abort.signal.addEventListener('abort', () => fail(abort.signal.reason)));
+  }
+  const stream = meterStream(hold, stalling(), { ...options, abort });
+  await stream.next();
+  const stalled = stream.next();
+  const returned = stream.return();
+  await expect(stalled).rejects.toMatchObject({ name: 'AbortError' });
+  await returned;
+  expect(await left()).toBe(990);
+});
+
 test('one call to the store holds as much as a step', async () => {
   let calls = 0;
   const decide: Store['decide'] = (call) => {

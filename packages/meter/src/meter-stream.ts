@@ -1,3 +1,4 @@
+import { isStoreUnavailableError } from '@sluice/core';
 import { checkFunction, checkInteger, checkOptions } from '@sluice/core/internal';
 import type { Amounts } from './amounts.js';
 import type { Denial } from './errors.js';
@@ -44,22 +45,32 @@ export function meterStream<Chunk, Axes extends string>(
   chunks: AsyncIterable<Chunk>,
   options: MeterStreamOptions<Chunk, Axes>,
 ): AsyncGenerator<Chunk, void> {
-  return streamWithin(hold, chunks, options, () => false);
+  return streamWithin(hold, chunks, options);
 }
 
-/** As `meterStream`. @param isComplete whether the chunk before was the last with tokens: a budget that ends with it has stopped nothing */
+/** What is known of the stream of a model. */
+interface KnownStream {
+  /** The tokens that the program has requested at most. The hold never covers more for a stream that keeps to it. */
+  readonly most?: number | undefined;
+  /** Was the chunk before the last one with tokens? A budget that ends with it has stopped nothing. */
+  readonly isComplete?: () => boolean;
+}
+
+/** As `meterStream`. */
 export function streamWithin<Chunk, Axes extends string>(
   hold: Hold<Axes>,
   chunks: AsyncIterable<Chunk>,
   options: MeterStreamOptions<Chunk, Axes>,
-  isComplete: () => boolean,
+  { most = Number.POSITIVE_INFINITY, isComplete = () => false }: KnownStream = {},
 ): AsyncGenerator<Chunk, void> {
   checkOptions('meterStream', options, ['count', 'amountsOf', 'covered', 'step', 'abort', 'used', 'last']);
   const { count, amountsOf, abort, used, last } = options;
   checkFunction('meterStream: count', count);
   checkFunction('meterStream: amountsOf', amountsOf);
   const step = checkInteger('meterStream: step', options.step ?? 256, 1);
-  const cover = new Cover(hold, amountsOf, checkInteger('meterStream: covered', options.covered, 0), step);
+  const covered = checkInteger('meterStream: covered', options.covered, 0);
+  const cover = new Cover(hold, amountsOf, covered, step, most);
+  let isWaiting = false;
   async function* metered(): AsyncGenerator<Chunk, void> {
     let tokens = 0;
     let hasBegun = false;
@@ -69,14 +80,18 @@ export function streamWithin<Chunk, Axes extends string>(
       yield STARTED as Chunk;
       hasBegun = true;
       cover.renewal.start();
+      isWaiting = true;
       for await (const chunk of chunks) {
+        isWaiting = false;
         tokens += checkInteger('meterStream: the result of count', count(chunk), 0);
         if (tokens >= SHARE * cover.tokens) cover.extend(tokens);
         cover.renewal.delivered();
         yield chunk;
         cover.renewal.awaited();
+        isWaiting = true;
         if (isComplete()) continue;
-        const denial = cover.lapsed ?? (tokens < cover.tokens ? undefined : await cover.extended(tokens));
+        const denial = cover.lapsed ?? (cover.includes(tokens) ? undefined : await cover.extended(tokens));
+        isWaiting = denial === undefined;
         if (denial === undefined) continue;
         cover.renewal.delivered();
         if (last !== undefined) yield last(denial);
@@ -87,6 +102,7 @@ export function streamWithin<Chunk, Axes extends string>(
       hasFailed = true;
       throw error;
     } finally {
+      isWaiting = false;
       cover.renewal.stop();
       const settle = () => {
         if (!isWhole) abort?.abort();
@@ -99,6 +115,11 @@ export function streamWithin<Chunk, Axes extends string>(
   const stream = metered();
   // A generator that has not begun has no `finally`: a reader that cancels before its first chunk would leave the hold open.
   void stream.next();
+  const end = stream.return.bind(stream);
+  stream.return = (value) => {
+    if (isWaiting) abort?.abort(); // otherwise the end would wait for a provider that stalls
+    return end(value);
+  };
   return stream;
 }
 
@@ -121,21 +142,32 @@ class Cover<Axes extends string> {
     readonly amountsOf: (tokens: number) => Amounts<Axes>,
     public tokens: number,
     private step: number,
+    readonly most: number,
   ) {
     this.#least = leastOf(step);
     const renewed = (denial: Denial | undefined) => {
       this.lapsed = denial;
+      this.#answered();
     };
     this.renewal = new Renewal(hold, renewed, (error) => this.#fail(error));
   }
 
+  /** Are so many tokens paid for? */
+  includes(tokens: number): boolean {
+    return tokens < this.tokens || (tokens === this.tokens && tokens === this.most);
+  }
+
   /** Begins to take more, unless that is under way or was denied. */
   extend(arrived: number): void {
-    if (this.#extending !== undefined || this.#denial !== undefined) return;
-    const tokens = Math.max(this.tokens, arrived) + this.step;
+    const { most } = this;
+    const isEnough = this.tokens >= most && arrived <= most;
+    if (this.#extending !== undefined || this.#denial !== undefined || isEnough) return;
+    const wanted = Math.max(this.tokens, arrived) + this.step;
+    const tokens = arrived <= most ? Math.min(wanted, most) : wanted;
     const more = this.hold.extend(difference(this.amountsOf(this.tokens), this.amountsOf(tokens)));
     const extended = more.then((denial) => {
       this.#denial = denial;
+      this.#answered();
       if (denial !== undefined) return;
       this.tokens = tokens;
       this.lapsed = undefined; // all of its amounts are held again
@@ -148,7 +180,8 @@ class Cover<Axes extends string> {
   /** The hold is used up: waits until more is there. @returns why there is no more */
   async extended(arrived: number): Promise<Denial | undefined> {
     await this.#wait();
-    if (this.#denial !== undefined && this.step > this.#least) {
+    if (this.#denial !== undefined) {
+      // It may be old: others have given back meanwhile, and less may fit.
       this.step = this.#least;
       this.#denial = undefined;
       this.extend(arrived);
@@ -160,6 +193,11 @@ class Cover<Axes extends string> {
   async #wait(): Promise<void> {
     await this.#extending;
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** The store is there again: the end of an outage ends no stream. */
+  #answered(): void {
+    if (isStoreUnavailableError(this.#failure?.error)) this.#failure = undefined;
   }
 
   /** An error in the background rejects the next wait. */

@@ -1,4 +1,13 @@
-import { concurrency, fixedWindow, leakyBucket, ManualClock, memoryStore, slidingLog } from '@sluice/core';
+import {
+  concurrency,
+  fixedWindow,
+  leakyBucket,
+  ManualClock,
+  memoryStore,
+  type Store,
+  StoreUnavailableError,
+  slidingLog,
+} from '@sluice/core';
 import { farStore } from '../../../tests/support/far-store.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { meter } from './index.js';
@@ -14,6 +23,7 @@ describe('meter refuses, and names,', () => {
     ['no axes', { axes: {} }, /axes must be an object of 1 to 20 policies/],
     ['a policy that is none', { axes: { usd: 5 } }, /policy must be made by one of/],
     ['an axis with a name that keys cannot have', { axes: { 'a b': axes.usd } }, /the name of an axis/],
+    ['an axis that every object has', { axes: { constructor: axes.usd } }, /cannot be named constructor/],
     ['a soft axis that it does not have', { soft: ['eur'] }, /soft names the axis "eur"; the meter has usd/],
     ['a time to live that is too short', { ttl: '100ms' }, /ttl must be from '1s' to '1d'/],
     [
@@ -167,5 +177,99 @@ test('cancel after a settle that has rejected settles its amounts, and gives not
   far.mend();
   await hold.cancel();
   expect((await budget.status('key')).left).toEqual({ usd: 80 });
+  await budget.close();
+});
+
+/** A store that decides, and whose next replies are lost, each as given: `false` a reply, `true` a call that was never sent. */
+function losing(losses: boolean[]): Store {
+  const far = farStore();
+  const decide: Store['decide'] = async (call) => {
+    const neverSent = losses.shift();
+    if (neverSent) throw new StoreUnavailableError('circuit open', { neverSent });
+    const answer = await far.store.decide(call);
+    if (neverSent === false) throw new StoreUnavailableError('lost');
+    return answer;
+  };
+  return { ...far.store, decide };
+}
+
+test('a hold is repeated with its id after its reply was lost, also if the second attempt was never sent', async () => {
+  const budget = meter({ ...options, name: 'repeated', store: losing([false, true]) });
+  await expect(budget.hold('key', { usd: 30 }, { id: 'r1' })).rejects.toMatchObject({ neverSent: false });
+  const hold = await budget.hold('key', { usd: 30 }, { id: 'r1' });
+  expect((await budget.status('key')).left).toEqual({ usd: 70 });
+  await hold.cancel();
+  await budget.close();
+});
+
+test('of several calls that repeat a lost hold one gets it', async () => {
+  const budget = meter({ ...options, name: 'raced', store: losing([false, false]) });
+  await rejection(budget.hold('key', { usd: 30 }, { id: 'r1' }));
+  const again = [1, 2].map(() => budget.hold('key', { usd: 30 }, { id: 'r1' }));
+  const settled = await Promise.allSettled(again);
+  expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(settled.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'SLUICE_HOLD_IN_USE' },
+  });
+  await budget.close();
+});
+
+describe('a hold that nobody can repeat', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  test('is given back once the store answers', async () => {
+    const budget = meter({ ...options, name: 'nameless', store: losing([false, false, true]) });
+    await rejection(budget.hold('key', { usd: 30 }));
+    await jest.advanceTimersByTimeAsync(11_000); // the store is still out
+    expect((await budget.status('key')).left).toEqual({ usd: 70 });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect((await budget.status('key')).left).toEqual({ usd: 100 });
+    await budget.close();
+  });
+
+  test('is tried for as long as the store remembers it', async () => {
+    const losses = [false, ...Array<boolean>(20).fill(true)];
+    const budget = meter({ ...options, name: 'given-up', store: losing(losses) });
+    await rejection(budget.hold('key', { usd: 30 }));
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(losses).toHaveLength(20 - 1 - 6); // the second attempt of the call, then one for each third of two ttl
+    await budget.close();
+  });
+});
+
+test('what more takes after the window of a refund hold has ended counts in the window that runs', async () => {
+  const clock = new ManualClock();
+  clock.set(Date.UTC(2026, 0, 1, 23, 59, 55) * 1000);
+  const own = memoryStore({ clock });
+  const axes = { usd: fixedWindow({ limit: 100, window: '1 day', timeZone: 'UTC' }) };
+  const budget = meter({ ...options, name: 'midnight', axes, store: own, lapse: 'refund' });
+  const hold = await budget.hold('key', { usd: 10 });
+  await clock.advance('10s');
+  expect(await hold.more({ usd: 90 })).toBe(true);
+  expect((await hold.settle({ usd: 100 })).left).toEqual({ usd: 0 });
+  await budget.close();
+  await own.close();
+});
+
+test('onSoftLimit is called only for axes of which a call takes more', async () => {
+  const reports: string[] = [];
+  const both = { ...axes, output: fixedWindow({ limit: 10, window: '1h' }) };
+  const onSoftLimit = ({ axis }: { axis: string }) => reports.push(axis);
+  const soft = ['usd', 'output'] as const;
+  const budget = meter({ name: 'soft-axes', store, axes: both, soft, onSoftLimit });
+  const hold = await budget.hold('key', { usd: 101 });
+  await hold.more({ output: 11 });
+  await budget.hold('key', { output: 1 });
+  expect(reports).toEqual(['usd', 'output', 'output']);
+  await budget.close();
+});
+
+test.each([
+  [{ key: 'a', axis: ['usd'] }, /no option 'axis'; did you mean 'axes'/],
+  [{ key: 'a', axes: ['usd', 'usd'] }, /names an axis of the key "a" twice/],
+])('a scope %j is refused', async (scope, message) => {
+  const budget = meter({ ...options, name: 'scopes', scopes: () => [scope as never] });
+  await expect(budget.hold('key', { usd: 1 })).rejects.toThrow(message);
   await budget.close();
 });

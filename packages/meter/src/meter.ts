@@ -12,7 +12,7 @@ import {
 import { type Amounts, checkAmounts } from './amounts.js';
 import type { BudgetState } from './budget-state.js';
 import { PublishedMeter } from './definition.js';
-import { Hold } from './hold.js';
+import { Hold, type HoldSetting } from './hold.js';
 import { stateOf } from './left.js';
 import {
   type AnyMeterOptions,
@@ -134,8 +134,10 @@ export class Meter<Who, Axes extends string> {
         );
     }
     const { key } = keys.recordOf(id, axes, 0, 0);
-    const owner = this.#unknown.get(key) ?? randomOwner();
-    const reportSoft = (state: BudgetState) => this.#reportSoft(keys, who, state);
+    const before = this.#unknown.get(key);
+    this.#unknown.delete(key); // of several calls with this id, one repeats it
+    const owner = before ?? randomOwner();
+    const reportSoft: HoldSetting['reportSoft'] = (state, more) => this.#reportSoft(keys, who, state, more);
     const context = {
       ...{ name: this.name, keys, axisNames: keys.names },
       ...{ decide: this.#decide, usage: this.#usage },
@@ -144,10 +146,11 @@ export class Meter<Who, Axes extends string> {
     try {
       await hold.begin(kind);
     } catch (error) {
-      if (isStoreUnavailableError(error) && !error.neverSent) this.#unknown.set(key, owner);
+      const mayHaveBegun = isStoreUnavailableError(error) && !(error.neverSent && before === undefined);
+      if (mayHaveBegun && options.id === undefined) hold.abandon();
+      else if (mayHaveBegun) this.#unknown.set(key, owner);
       throw error;
     }
-    this.#unknown.delete(key);
     return hold;
   }
 
@@ -164,11 +167,11 @@ export class Meter<Who, Axes extends string> {
     return axes;
   }
 
-  #reportSoft(keys: MeterKeys, who: Who, { lines }: BudgetState): void {
+  #reportSoft(keys: MeterKeys, who: Who, { lines }: BudgetState, more: ReadonlySet<string>): void {
     const { onSoftLimit } = this.#options;
     if (onSoftLimit === undefined) return;
     for (const { axis, scope, left, limit, resetAfter } of lines)
-      if (keys.isSoft(axis) && left < 0)
+      if (keys.isSoft(axis) && left < 0 && more.has(axis))
         onSoftLimit({ axis, scope, left, limit, retryAfter: resetAfter, lines }, who);
   }
 

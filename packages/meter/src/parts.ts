@@ -1,5 +1,6 @@
 import { type Limit, type Part, type Policy, RateLimiter, type Store } from '@sluice/core';
 import {
+  checkOptions,
   compilePolicy,
   type deciderOf,
   describe,
@@ -39,6 +40,8 @@ type Axes = ReadonlyMap<string, Axis>;
 /** A policy of what runs at once. */
 type AtOnce = Policy & { readonly limit: number };
 const runsAtOnce = (policy: Policy): policy is AtOnce => policy?.algorithm === 'concurrency';
+
+const SCOPE = ['key', 'axes', 'plan'] as const;
 
 /** Each scope adds keys to every call. */
 const MOST_SCOPES = 10;
@@ -126,6 +129,7 @@ export class MeterKeys {
     const seen = new Set<string>();
     let place = 0;
     for (const given of scopes as readonly Scope[]) {
+      if (typeof given === 'object' && given !== null) checkOptions(`a scope of ${where}`, given, SCOPE);
       const { key, axes, plan } =
         typeof given === 'object' && given !== null
           ? given
@@ -136,6 +140,8 @@ export class MeterKeys {
       seen.add(scope);
       checkPlan(where, plan, mayHavePlans);
       const known = this.#axesFor(plan, scope);
+      if (axes !== undefined && new Set(axes).size < axes.length)
+        throw new TypeError(`${where} names an axis of the key ${describe(key)} twice`);
       for (const axis of axes ?? known.keys()) {
         checkAxis(where, axis, this.names);
         const { spent, held } = known.get(axis)!;

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'ea38182b00e98f8e4cca111bed2101c3541129f2',
+  sha1: '5b8bf72b81e19f4007ce2a75a85a99e0fe27c18f',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1500,7 +1500,7 @@ end
 return blocks
 end
 local LAPSES, OWNER, BEGAN, KIND, RECORD_HEAD = 2, 3, 4, 5, 5
-local KEEP, SETTLED = 1, 3
+local KEEP, REFUND, SETTLED = 1, 2, 3
 local function put(key_state, state)
 if state ~= key_state.state then key_state.state, key_state.changed = state, true end
 end
@@ -1622,6 +1622,7 @@ local numbers = { lapses + micros, lapses, parts[1].at, record[BEGAN] or now, ki
 for i = 1, #limits do
 local limit = limits[i]
 local amount = math.max(limit.before, limit.given)
+if kind == REFUND and limit.given > limit.before then numbers[BEGAN] = now end
 numbers[RECORD_HEAD + i] = amount
 if is_taken(limit, kind) then
 limit.spent.cost = amount - limit.before

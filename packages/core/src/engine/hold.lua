@@ -2,7 +2,7 @@
 
 -- Places in a record, and kinds of a record.
 local LAPSES, OWNER, BEGAN, KIND, RECORD_HEAD = 2, 3, 4, 5, 5
-local KEEP, SETTLED = 1, 3
+local KEEP, REFUND, SETTLED = 1, 2, 3
 
 local function put(key_state, state)
   if state ~= key_state.state then key_state.state, key_state.changed = state, true end
@@ -144,6 +144,8 @@ local function hold(key_states, parts, micros)
   for i = 1, #limits do
     local limit = limits[i]
     local amount = math.max(limit.before, limit.given)
+    -- See hold.ts.
+    if kind == REFUND and limit.given > limit.before then numbers[BEGAN] = now end
     numbers[RECORD_HEAD + i] = amount
     if is_taken(limit, kind) then
       limit.spent.cost = amount - limit.before

@@ -8,6 +8,7 @@ import {
   liveAmounts,
   OWNER,
   RECORD_HEAD,
+  REFUND,
   SETTLED,
   sumOf,
 } from '../algorithms/hold/hold.js';
@@ -53,6 +54,8 @@ export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
   if (wait !== 0) return wait;
 
   const until = lapseAt(now, call.wait);
+  // What is only held is counted when it is settled, in the window in which the hold took its last amount: a window that has ended counts nothing.
+  const began = kind === REFUND && limits.some(({ given, before }) => given > before) ? now : known[BEGAN];
   const amounts: number[] = [];
   for (const limit of limits) {
     const amount = Math.max(limit.before, limit.given);
@@ -60,7 +63,7 @@ export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
     if (isTaken(limit, kind)) withCost(limit.spent!, amount - limit.before).take(now);
     else if (amount > 0) putIn(limit, until, amount);
   }
-  record.put([until + call.wait, until, part.at, known[BEGAN] ?? now, kind, ...amounts]);
+  record.put([until + call.wait, until, part.at, began ?? now, kind, ...amounts]);
   return 0;
 }
 

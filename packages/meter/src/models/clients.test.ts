@@ -181,6 +181,36 @@ test.each([
   expect(await begun.used()).toBe(30);
 });
 
+test.each([-1, 100.5, Number.NaN])(
+  'a stream with max_tokens %p, which some servers take as no limit, is metered in steps',
+  async (max_tokens) => {
+    const { openai, used } = begin();
+    let words = 0;
+    for await (const { choices } of await openai.chat.completions.create({
+      ...chat(150),
+      max_tokens,
+      stream: true,
+    }))
+      words += tokensOf(choices[0]?.delta.content ?? '');
+    expect([words, await used()]).toEqual([150, 150]);
+  },
+);
+
+test('a stream that ends at its max_tokens is whole, and holds no more than those', async () => {
+  const { budget, openai } = begin();
+  const other = await budget.hold('ann', { output: 180 }); // 120 of 300 are left
+  const reasons: unknown[] = [];
+  for await (const { choices } of await openai.chat.completions.create({
+    ...chat(120),
+    max_tokens: 120,
+    stream: true,
+  }))
+    if (choices[0]?.finish_reason) reasons.push(choices[0].finish_reason);
+  expect(reasons).toEqual(['stop']);
+  expect((await budget.status('ann')).left).toEqual({ output: 0 });
+  await other.cancel();
+});
+
 test('a whole answer that the program aborts counts its prompt, and rejects as aborted', async () => {
   const { budget, options, used } = begin();
   const gone = new AbortController();

@@ -14,7 +14,7 @@ export interface ModelCall {
   readonly model: string;
   /** All its text. */
   readonly prompt: string;
-  /** The most output tokens that the program has requested. */
+  /** The most output tokens, as the program has written them. */
   readonly most: number | undefined;
   readonly isStream: boolean;
   /** Of the program. */
@@ -22,6 +22,11 @@ export interface ModelCall {
 }
 
 type Setting<Who, Axes extends string> = ReturnType<typeof checkModelOptions<Who, Axes>>;
+
+function checkCost(where: string, cost: Cost): Cost {
+  for (const one of typeof cost === 'number' ? [cost] : Object.values(cost)) checkInteger(where, one, 0);
+  return cost;
+}
 
 /** The events that end a stream with the budget. */
 class Ending {
@@ -34,7 +39,9 @@ export async function beginSpend<Who, Axes extends string>(
   call: ModelCall,
 ): Promise<Spend<Axes>> {
   const { budget, who, count, step, where } = setting;
-  const { prompt, most, isStream } = call;
+  const { prompt, isStream } = call;
+  // Some servers read -1 as no limit.
+  const most = Number.isSafeInteger(call.most) && call.most! >= 0 ? call.most : undefined;
   const countText = (text: string) =>
     text === '' ? 0 : checkInteger(`${where}: the result of count`, count(text), 0);
   const input = countText(prompt);
@@ -43,10 +50,12 @@ export async function beginSpend<Who, Axes extends string>(
   };
   const amounts = (figures: Figures) => setting.amounts(usageOf(figures));
   const { upstream, cost } = setting;
-  const taken = upstream && cost && { service: upstream, of: (figures: Figures) => cost(usageOf(figures)) };
+  const costOf = (figures: Figures) => checkCost(`${where}: the result of cost`, cost!(usageOf(figures)));
+  const taken = upstream && cost && { service: upstream, of: costOf };
+  taken?.of({ output: most ?? step }); // a bad one is refused before anything is held
   const begin = async (first: number) =>
     new Spend(await budget.hold(who, amounts({ output: first })), {
-      ...{ call, first, step, input, amounts, taken },
+      ...{ call, most, first, step, input, amounts, taken },
       count: countText,
     });
   if (!isStream) return begin(most ?? step);
@@ -62,6 +71,8 @@ export async function beginSpend<Who, Axes extends string>(
 /** What makes one. */
 interface Parts<Axes extends string> {
   readonly call: ModelCall;
+  /** The most output tokens that the program has requested. */
+  readonly most: number | undefined;
   /** The output tokens that the hold covers. */
   readonly first: number;
   readonly step: number;
@@ -120,10 +131,10 @@ export class Spend<Axes extends string> {
 
   /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
   #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
-    const { taken, call, step } = this.parts;
+    const { taken, most, step } = this.parts;
     if (taken === undefined) return work();
     const actual = this.#used.then((figures) => figures && taken.of(figures));
-    return taken.service.withCost(taken.of({ output: call.most ?? step }), actual, work);
+    return taken.service.withCost(taken.of({ output: most ?? step }), actual, work);
   }
 
   /** The call is over. @param used undefined: not known */
@@ -175,7 +186,7 @@ export class Spend<Axes extends string> {
     reader: Reader,
     write: (event: Wire) => Out,
   ): ReadableStream<Out> {
-    const { first, step, count, amounts, input, call } = this.parts;
+    const { first, most, step, count, amounts, input, call } = this.parts;
     let output = 0;
     const usage = (): Usage => {
       const { cacheRead = 0, cacheWrite = 0 } = reader.figures;
@@ -195,7 +206,7 @@ export class Spend<Axes extends string> {
       last: (denial) => new Ending(reader.end(stopOf(denial), usage())),
     };
     const isComplete = () => reader.isComplete ?? false;
-    const metered = streamWithin<Event | Ending, Axes>(this.hold, events, options, isComplete);
+    const metered = streamWithin<Event | Ending, Axes>(this.hold, events, options, { most, isComplete });
     const over = () => this.#end({ ...reader.figures, output: reader.figures.output ?? output });
     return this.#readable(metered, (event) => (reader.hides?.(event) ? undefined : write(event)), over);
   }

@@ -3,6 +3,11 @@ import { ALGORITHM_SCHEMAS, NAME, strict, text } from './schema-parts.js';
 
 const name = z.string({ error: NAME.error }).regex(NAME.pattern, { error: NAME.error });
 
+/** Every object of JavaScript has some names already. */
+const axisName = name.refine((one) => !(one in {}), {
+  error: 'every object of JavaScript has this name: choose another',
+});
+
 const axis = strict('an axis', ALGORITHM_SCHEMAS, '{ fixedWindow: { limit: 50000000, window: 1 month } }')
   .describe('One algorithm with its options. `concurrency` limits what runs at once.')
   .meta({ oneOf: Object.keys(ALGORITHM_SCHEMAS).map((algorithm) => ({ required: [algorithm] })) });
@@ -17,7 +22,7 @@ const NUMBER = { error: 'must be a number, a text, true or false' };
 const meter = strict(
   'a meter',
   {
-    axes: z.record(name, axis, AXES).describe('The limits by name: 1 to 20.'),
+    axes: z.record(axisName, axis, AXES).describe('The limits by name: 1 to 20.'),
     soft: z.array(z.string(SOFT), SOFT).optional().describe('Axes that report and never deny.'),
     overrides: z
       .record(
