@@ -1,4 +1,4 @@
-import { BEGAN, RECORD_HEAD } from '../../../packages/core/src/algorithms/hold/hold.js';
+import { RECORD_HEAD } from '../../../packages/core/src/algorithms/hold/hold.js';
 import { HoldLog } from '../../correctness/race/meter/judge-of-holds.js';
 import { type Entry, sentOf } from '../../correctness/race/meter/recording.js';
 import { BUDGET, BUDGET_RULES, TTL } from '../budget.js';
@@ -8,16 +8,19 @@ import type { InvariantOf } from './invariant.js';
 /** What the server has kept of all holds, before it lost anything and its clock jumped. */
 class Books {
   readonly #entries: Entry[] = [];
+  /** How often each id was new: once its record is forgotten, the same caller may use it for another hold. */
+  readonly #uses = new Map<string, number>();
 
   add({ call, answer, era }: Kept): void {
     if (era > 0 || (call.operation !== 'hold' && call.operation !== 'settle')) return;
     const { now, allowed, parts } = answer;
     const n = this.#entries.length;
-    const record = parts[0]!.trace!.after;
+    const { before, after } = parts[0]!.trace!;
     const given = sentOf(call);
-    // Once its record is forgotten, the same caller may use an id for another hold.
-    const hold = `${given.hold} from ${record?.[BEGAN]}`;
-    const amounts = record?.slice(RECORD_HEAD) ?? [];
+    const uses = (this.#uses.get(given.hold) ?? 0) + (before === undefined ? 1 : 0);
+    this.#uses.set(given.hold, uses);
+    const hold = `${given.hold}, use ${uses}`;
+    const amounts = after?.slice(RECORD_HEAD) ?? [];
     this.#entries.push({ n, ...given, hold, sent: now }, { n, now, allowed, amounts });
   }
 
