@@ -25,6 +25,7 @@ export const EMPTY_REQUEST: RequestView = { ...NONE, method: 'GET', path: '/' };
 /** Decides the calls of all protocols by the rules. */
 export class Decider {
   readonly #limit: RequestLimit<[]>;
+  readonly #background = new Set<Promise<void>>();
 
   constructor(readonly rules: Rules) {
     const match: RequestRules['match'] = (call: Call) => {
@@ -46,15 +47,26 @@ export class Decider {
     return this.#limit.handle(call, answer);
   }
 
-  /** Is there a rule of this name, with a limit? */
-  limits(rule: string): boolean {
+  /** @returns `unlimited` for a rule without a limit, undefined if there is none of this name */
+  kindOf(rule: string): 'limited' | 'unlimited' | undefined {
     try {
       this.rules.rule(rule);
-      return true;
+      return 'limited';
     } catch (error) {
-      if (error instanceof RangeError) return false;
-      throw error;
+      if (!(error instanceof RangeError)) throw error;
+      return this.rules.ruleSet.rule(rule)?.unlimited ? 'unlimited' : undefined;
     }
+  }
+
+  /** Keeps work that no answer waits for. @param work never rejects */
+  background(work: Promise<void>): void {
+    this.#background.add(work);
+    void work.then(() => this.#background.delete(work));
+  }
+
+  /** Waits for the work that no answer waited for. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#background);
   }
 
   #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {

@@ -39,6 +39,17 @@ rules:
     match: { host: shop, path: /held }
     key: METHOD
     limit: { concurrency: { limit: 1, lease: 1h } }
+  - name: staff
+    match: { host: shop, path: /area, header: { staff: '*' } }
+    key: "#{headers['staff']}"
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: client
+    match: { host: shop, path: /remote_address/any }
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: colon
+    match: { host: shop, path: /_id }
+    key: METHOD
+    limit: { fixedWindow: { limit: 1, window: 1m } }
   - name: missing
     match: { host: shop, path: /missing }
     key: '#{query.other}'
@@ -159,6 +170,29 @@ test('a rule sees the entries of all descriptors of its request as headers', asy
   expect(plain.map(({ overall_code }) => overall_code)).toEqual(['OK', 'OVER_LIMIT']);
   const { statuses } = await client.shouldRateLimit('shop', [page, descriptor(['Staff', 'zoe'])]);
   expect(statuses).toEqual([{ code: 'OK' }, { code: 'OK' }]);
+});
+
+test('an entry of another descriptor is a text that a key can use', async () => {
+  const both = (name: string, more: [string, string][] = []) =>
+    client.shouldRateLimit('shop', [descriptor(['area', 'a']), descriptor(['Staff', name], ...more)]);
+  expect((await both('zoe')).overall_code).toBe('OK');
+  expect((await both('zoe', [['staff', 'zoe']])).overall_code).toBe('OVER_LIMIT');
+  expect((await both('yan')).overall_code).toBe('OK');
+});
+
+test.each(['', 'x', '192.0.2.1, 10.0.0.1', '127.1'])(
+  'a remote_address that is none counts with all others of its kind: %j',
+  async (value) => {
+    expect(await codes(1, ['remote_address', 'unknown'], ['any', '1'])).toEqual(['OK']);
+    expect(await codes(1, ['remote_address', value], ['any', '1'])).toEqual(['OVER_LIMIT']);
+    expect(await codes(2, ['remote_address', '192.0.2.1:443'], ['any', '1'])).toEqual(['OK', 'OVER_LIMIT']);
+  },
+);
+
+test('a key with the signs of a pattern is one path', async () => {
+  expect(await codes(2, [':id', 'a'])).toEqual(['OK', 'OVER_LIMIT']);
+  expect(await codes(1, ['user', 'ann'])).toEqual(['OK']);
+  expect(await codes(1, ['*id', 'a'])).toEqual(['OVER_LIMIT']);
 });
 
 test('a key that a descriptor has twice gets a number', async () => {

@@ -23,7 +23,8 @@ export async function shouldRateLimit(decider: Decider, request: RateLimitReques
   const failure = settled.find((one) => one.status === 'rejected');
   if (denial === undefined && failure !== undefined) throw failure.reason;
   const headers = new Map([...answer].map(([name, value]) => [name.toLowerCase(), value]));
-  if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i])));
+  // Not awaited: Envoy passes a request whose answer comes too late.
+  if (denial !== undefined) calls.forEach((call, i) => { decider.background(giveBack(call, verdicts[i])); });
   // Without a decision the store is out, and the body names another status than Envoy sends.
   const reply = denial?.decision && (await denial.reply());
   if (reply !== undefined) headers.set('content-type', reply.type);
