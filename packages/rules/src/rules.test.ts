@@ -213,6 +213,9 @@ rules:
       status: 400,
       message: 'The request needs a whole number at headers.cost',
     });
+    // As of ?n=3&n=4.
+    for (const cost of [['3', '4'], { n: 3 }] as never[])
+      await expect(failing({ user: 'ann', headers: { cost } })()).rejects.toMatchObject({ status: 400 });
     expect(
       (await rules.decide(request({ path: '/user', user: 'ann', headers: { cost: '0' } }))).allowed,
     ).toBe(true);
