@@ -21,7 +21,7 @@ const from = (address: string) => ({ headers: { 'cf-connecting-ip': address } })
 test('getConnInfo of the runtime names the client, and the decision is at c.var.rateLimit', async () => {
   const app = new Hono<{ Variables: RateLimitVariables }>();
   app.use(rateLimit({ name: 'site', limit: 2, windowMs: 60_000, getConnInfo }));
-  app.get('/', (context) => context.text(`${context.var.rateLimit.remaining} left`));
+  app.get('/', (context) => context.text(`${context.var.rateLimit?.remaining} left`));
   const passed = await app.request('/', from('192.0.2.1'));
   expect([await passed.text(), passed.headers.get('RateLimit')]).toEqual(['1 left', '"site";r=1;t=60']);
   await app.request('/', from('192.0.2.1'));
@@ -58,7 +58,7 @@ test('a function of the bindings is called once, for the first request', async (
 
 test('clients of the RPC get the type of the 429', async () => {
   const app = new Hono().get('/x', rateLimit({ policy: one, limitType: 'METHOD' }), (context) =>
-    context.json({ left: context.var.rateLimit.remaining }, 200),
+    context.json({ left: context.var.rateLimit?.remaining }, 200),
   );
   const client = hc<typeof app>('http://localhost', { fetch: app.request });
   const passed = await client.x.$get();
