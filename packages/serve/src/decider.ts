@@ -16,6 +16,15 @@ export interface Call extends RequestView {
   readonly cost?: number | undefined;
   /** The rules that were found. */
   matched?: MatchedRules | undefined;
+  /** The rules of all calls of a group; undefined if no rule matches. */
+  readonly joined?: { readonly calls: MatchedRules | undefined } | undefined;
+}
+
+/** Calls that are decided together, all or nothing. */
+export interface Group {
+  readonly call: Call;
+  /** The names of its rules in the decision, by the index of each call; undefined: all of them. */
+  readonly members: ReadonlyMap<number, readonly string[] | undefined>;
 }
 
 /** The parts that most calls do not have. */
@@ -29,6 +38,10 @@ export class Decider {
 
   constructor(readonly rules: Rules) {
     const match: RequestRules['match'] = (call: Call) => {
+      if (call.joined !== undefined) {
+        call.matched = call.joined.calls;
+        return call.matched;
+      }
       const found = call.named === undefined ? rules.match(call) : this.#ofName(call.named);
       call.matched = found && call.cost !== undefined ? withCost(found, call.cost) : found;
       return call.matched;
@@ -45,6 +58,18 @@ export class Decider {
   /** @throws KeyResolutionError without a key, RangeError for an unknown rule */
   decide(call: Call, answer: Answer): Verdict | Promise<Verdict> {
     return this.#limit.handle(call, answer);
+  }
+
+  /** All calls as one, without those that fail; or each by itself, if they cannot be decided together. */
+  groupsOf(calls: readonly Call[]): readonly Group[] {
+    const alone = (call: Call, i: number): Group => ({ call, members: new Map([[i, undefined]]) });
+    const [first] = calls;
+    if (first === undefined || calls.length === 1) return calls.map(alone);
+    const joined = this.rules.matchAll(calls.map((call) => ({ view: call, cost: call.cost })));
+    if (joined === undefined) return calls.map(alone);
+    const members = new Map([...joined.members.entries()].filter(([, names]) => names !== undefined));
+    const others = calls.map(alone).filter((_, i) => !members.has(i));
+    return members.size === 0 ? others : [{ call: { ...first, joined }, members }, ...others];
   }
 
   /** @returns `unlimited` for a rule without a limit, undefined if there is none of this name */
@@ -88,5 +113,5 @@ const withCost = (found: MatchedRules, cost: number): MatchedRules => ({
 });
 
 /** The binding policy, as the header `RateLimit-Policy` names it. */
-export const policyOf = ({ name, policy }: Decision): string =>
+export const policyOf = ({ name, policy }: Pick<Decision, 'name' | 'policy'>): string =>
   policy === name ? name : `${name}.${policy}`;

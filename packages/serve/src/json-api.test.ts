@@ -111,7 +111,8 @@ test('during a rollout, a rule by its name is the rule of the version before, as
 
 test('a rule without a limit allows every call', async () => {
   const answer = { status: 200, body: { allowed: true, headers: {} } };
-  for (let i = 0; i < 3; i += 1) expect(await post('/v1/consume', { rule: 'free', key: 'a' })).toEqual(answer);
+  for (let i = 0; i < 3; i += 1)
+    expect(await post('/v1/consume', { rule: 'free', key: 'a' })).toEqual(answer);
 });
 
 test('a plan has its own cost', async () => {

@@ -1,7 +1,11 @@
-import { ManualClock, memoryStore } from '@sluice/core';
+import { type Call, ManualClock, memoryStore } from '@sluice/core';
 import { Rules } from '@sluice/rules';
+import { farStore } from '../../../tests/support/far-store.js';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
+import { Answer } from './answer.js';
+import { Decider } from './decider.js';
 import { type ServedRules, serve } from './index.js';
+import { shouldRateLimit } from './rate-limit-service.js';
 
 const RULES = `
 rules:
@@ -54,6 +58,12 @@ rules:
     match: { host: shop, path: /missing }
     key: '#{query.other}'
     limit: { fixedWindow: { limit: 1, window: 1m } }
+`;
+
+const SLOTTED = `
+rules:
+  - { name: a, match: { host: shop, path: /a }, key: '#{query.a}', limit: { fixedWindow: { limit: 9, window: 1m } } }
+  - { name: b, match: { host: shop, path: /b }, key: METHOD, limit: { fixedWindow: { limit: 1, window: 1m } } }
 `;
 
 const clock = new ManualClock();
@@ -153,7 +163,7 @@ test('hits_addend is the cost: of the request, or of one descriptor', async () =
   expect(await hits(undefined, 2 ** 63)).toEqual(['OVER_LIMIT', 0]);
 });
 
-test('a denied request gives back what its other descriptors took', async () => {
+test('a denied request takes nothing of its other descriptors', async () => {
   await codes(3, ['user', 'dan']);
   const both = await client.shouldRateLimit('shop', [
     descriptor(['user', 'eve']),
@@ -162,6 +172,83 @@ test('a denied request gives back what its other descriptors took', async () => 
   expect(both.overall_code).toBe('OVER_LIMIT');
   expect(both.statuses.map(({ code }) => code)).toEqual(['OK', 'OVER_LIMIT']);
   expect((await rules.limiter('user').peek('eve')).remaining).toBe(3);
+});
+
+test('two descriptors of one rule are two policies of the answer, or take of one count', async () => {
+  const users = (...names: string[]) =>
+    client.shouldRateLimit(
+      'shop',
+      names.map((name) => descriptor(['user', name])),
+    );
+  const { statuses, response_headers_to_add } = await users('fay', 'gus', 'fay');
+  expect(
+    statuses.map(({ current_limit, limit_remaining }) => [current_limit!.name, limit_remaining]),
+  ).toEqual([
+    ['rules.user', 1],
+    ['rules.user#2', 2],
+    ['rules.user', 1],
+  ]);
+  expect(response_headers_to_add![1]!.value).toBe('"rules.user";r=1;t=60, "rules.user#2";r=2;t=60');
+  expect((await users('gus', 'fay', 'fay')).statuses.map(({ code }) => code)).toEqual([
+    'OK',
+    'OVER_LIMIT',
+    'OVER_LIMIT',
+  ]);
+  expect((await rules.limiter('user').peek('gus')).remaining).toBe(2);
+});
+
+test('a descriptor without a rule is OK beside one that is denied', async () => {
+  const both = () => client.shouldRateLimit('shop', [descriptor(['none', 'x']), descriptor(['user', 'hal'])]);
+  for (let i = 0; i < 3; i += 1) expect((await both()).statuses[0]).toEqual({ code: 'OK' });
+  expect((await both()).statuses.map(({ code }) => code)).toEqual(['OK', 'OVER_LIMIT']);
+});
+
+describe('a remote store', () => {
+  test('is asked once for all descriptors, so a flood of denied requests takes nothing of others', async () => {
+    const far = farStore();
+    const own = new Rules(RULES, { store: far.store });
+    const decider = new Decider(own);
+    const send = (user: string) => {
+      const descriptors = [
+        descriptor(['generic_key', 'a'], ['generic_key', 'b']),
+        descriptor(['user', user]),
+      ];
+      return shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+    };
+    await own.limiter('user').penalty('mallory', 3);
+    const flood = Array.from({ length: 20 }, () => send('mallory'));
+    const [answer, ...denied] = (await Promise.all([...flood, send('ann')])).reverse();
+    expect(answer!.overallCode).toBe('OK');
+    expect(new Set(denied.map(({ overallCode }) => overallCode))).toEqual(new Set(['OVER_LIMIT']));
+    expect(far.operations).not.toContain('refund');
+    await own.close();
+    await far.store.close();
+  });
+
+  test('with slots decides each descriptor by itself, and no denial waits for the permits to come back', async () => {
+    let answerRefunds = () => {};
+    const refunds = new Promise<void>((done) => {
+      answerRefunds = done;
+    });
+    const memory = memoryStore();
+    const decide = async (call: Call) => {
+      if (call.operation === 'refund') await refunds;
+      return memory.decide(call);
+    };
+    const own = new Rules(SLOTTED, { store: farStore({ slotted: true, decide }).store, deadline: '10s' });
+    const decider = new Decider(own);
+    const send = () => {
+      const descriptors = [descriptor(['a', 'x']), descriptor(['b', 'x'])];
+      return shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+    };
+    expect((await send()).overallCode).toBe('OK');
+    expect((await send()).overallCode).toBe('OVER_LIMIT');
+    answerRefunds();
+    await decider.settled();
+    expect((await own.limiter('a').peek('x')).remaining).toBe(8);
+    await own.close();
+    await memory.close();
+  });
 });
 
 test('a rule sees the entries of all descriptors of its request as headers', async () => {

@@ -26,12 +26,7 @@ export class FastifyStore {
   /** Of all stores of the class: how many limits have no route. */
   readonly #unrouted: { count: number };
 
-  constructor(
-    limiters: HostLimiters,
-    limits: FastifyLimits,
-    scope: string,
-    unrouted: { count: number },
-  ) {
+  constructor(limiters: HostLimiters, limits: FastifyLimits, scope: string, unrouted: { count: number }) {
     this.#limiters = limiters;
     this.#unrouted = unrouted;
     this.#limits = limits;
