@@ -1,6 +1,7 @@
-import { type Call, ManualClock, memoryStore } from '@sluice/core';
-import { Rules } from '@sluice/rules';
+import { type Call, ManualClock, memoryStore, redisStore } from '@sluice/core';
+import { parseRules, Rules } from '@sluice/rules';
 import { farStore } from '../../../tests/support/far-store.js';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
 import { Answer } from './answer.js';
 import { Decider } from './decider.js';
@@ -204,6 +205,33 @@ test('a descriptor without a rule is OK beside one that is denied', async () => 
 });
 
 describe('a remote store', () => {
+  test('that is Redis counts two keys of one rule, all or nothing', async () => {
+    const redis = redisStore(redisUrl());
+    const own = new Rules(
+      { ...parseRules(RULES).document, name: uniqueName('rls') },
+      { store: redis, deadline: '10s' },
+    );
+    const decider = new Decider(own);
+    const send = async (...users: string[]) => {
+      const descriptors = users.map((user) => descriptor(['user', user]));
+      const { statuses } = await shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+      return statuses;
+    };
+    expect(await send('ann', 'bob', 'ann')).toMatchObject([
+      { code: 'OK', limitRemaining: 1 },
+      { code: 'OK', limitRemaining: 2 },
+      { code: 'OK', limitRemaining: 1 },
+    ]);
+    expect(await send('bob', 'ann', 'ann')).toMatchObject([
+      { code: 'OK', limitRemaining: 2 },
+      { code: 'OVER_LIMIT', limitRemaining: 1 },
+      { code: 'OVER_LIMIT', limitRemaining: 1 },
+    ]);
+    expect(await send('bob')).toMatchObject([{ code: 'OK', limitRemaining: 1 }]);
+    await own.close();
+    await redis.close();
+  });
+
   test('is asked once for all descriptors, so a flood of denied requests takes nothing of others', async () => {
     const far = farStore();
     const own = new Rules(RULES, { store: far.store });
