@@ -400,7 +400,7 @@ test('an operation that did not run gives its points back', async () => {
   expect((await limit.admit(operation)).denied).toBeUndefined();
 });
 
-test('an operation that asks for no items counts, and what its resolver returned is taken', async () => {
+test('an operation that selects no items counts, and what its resolver returned is taken', async () => {
   const schema = buildSchema('type Query { users(first: Int): [User!]! }  type User { id: ID }');
   const rootValue = { users: ({ first }: { first: number }) => Array(first || 600).fill({ id: 1 }) };
   const operation = { schema, document: parse('{ users(first: 0) { id } }'), contextValue: {} };

@@ -110,7 +110,7 @@ export class CostModel {
     return (args) => Math.max(0, ...fields.map((field) => this.of(field)?.call(args) ?? 0));
   }
 
-  /** A list of an interface is as long as that of the type with the longest one. */
+  /** A list of an interface is as long as the longest list of its types. */
   #implementedSize(parent: GraphQLInterfaceType, { name }: Field): FieldModel['size'] {
     const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
     const { listSize } = this.costs.defaults;

@@ -63,7 +63,7 @@ test('clients of the RPC get the type of the 429', async () => {
   const client = hc<typeof app>('http://localhost', { fetch: app.request });
   const passed = await client.x.$get();
   if (passed.status !== 200) throw new Error('it was denied');
-  const { left }: { left?: number } = await passed.json();
+  const { left }: { left: number | undefined } = await passed.json();
   expect(left).toBe(0);
   const denied = await client.x.$get();
   if (denied.status !== 429) throw new Error('it passed');

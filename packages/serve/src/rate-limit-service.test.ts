@@ -232,7 +232,7 @@ describe('a remote store', () => {
     await redis.close();
   });
 
-  test('is asked once for all descriptors, so a flood of denied requests takes nothing of others', async () => {
+  test('decides all descriptors in one call, so a flood of denied requests takes nothing of others', async () => {
     const far = farStore();
     const own = new Rules(RULES, { store: far.store });
     const decider = new Decider(own);

@@ -78,7 +78,7 @@ export function compileText(
     } catch (error) {
       // Status 500: the setup is wrong, not the call. For example, the method runs outside a request context.
       if (!isKeyResolutionError(error) || error.status === 500) throw error;
-      // A list or an object is no whole number: with ?n=3&n=4 a cost would be that of a call without n.
+      // A list or an object is no whole number: with ?n=3&n=4 a call would cost as much as without n.
       return field === 'cost' && compiled!.isPresent(scope) ? '' : undefined;
     }
   };
