@@ -224,6 +224,28 @@ rules:
     await expect(failing({ user: 'ann' })()).rejects.toThrow("Rules 'rules' were closed");
   });
 
+  test('several requests are decided together, unless a rollout has them under different versions', async () => {
+    const text = `
+rules:
+  - { name: user, match: { path: /user }, key: '#{query.user}', limit: { fixedWindow: { limit: 1, window: 1m } } }
+`;
+    const { rules, store } = rulesOf(text);
+    const views = Array.from({ length: 20 }, (_, i) => ({
+      view: request({ path: '/user', query: { user: `u${i}` } }),
+    }));
+    const without = { view: request({ path: '/user', query: {} }) };
+    const joined = rules.matchAll([...views.slice(0, 2), without, views[0]!]);
+    expect(joined?.members).toEqual([['user'], ['user#2'], undefined, ['user']]);
+    expect(joined?.calls?.enforced).toMatchObject({
+      keys: { user: 'u0', 'user#2': 'u1' },
+      cost: { user: 2 },
+    });
+    rules.replace(parseRules(`${text}rollout: { percent: 50, by: key }`), rules.ruleSet);
+    expect(rules.matchAll(views)).toBeUndefined();
+    await rules.close();
+    await store.close();
+  });
+
   test("counts survive a change of a limit's numbers", async () => {
     const { rules, store } = rulesOf(API);
     await rules.limiter('sms').consume('+49');
