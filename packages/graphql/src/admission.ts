@@ -19,6 +19,8 @@ export interface Admission {
   readonly denied?: ExecutionResult;
   /** Corrects the cost by what the operation returned. @returns the result with `extensions.cost` */
   finish(result: ExecutionResult): ExecutionResult;
+  /** Keeps the cost as requested, of a result that comes in parts. A permit of `concurrency` is released. */
+  keep(): void;
   /** Gives the points back: the operation did not run. */
   cancel(): void;
 }
@@ -42,9 +44,11 @@ export function admissionOf(reservation: Reservation, actual: (data: unknown) =>
   return {
     finish(result) {
       const used = actualOf(result);
-      if (used !== cost) correct(reservation.settle(used));
+      // Also if nothing is missing: a permit of `concurrency` is released.
+      correct(reservation.settle(used));
       return { ...result, extensions: { ...result.extensions, cost: costExtension(decision, used) } };
     },
+    keep: () => correct(reservation.settle(cost)),
     cancel: () => correct(reservation.cancel()),
   };
 }

@@ -80,7 +80,9 @@ describe('the cost of an operation', () => {
     ],
     ['a connection without its argument', '{ products { nodes { id } } }', 11],
     ['the largest of several arguments', '{ products(first: 2, last: 30) { nodes { id } } }', 31],
-    ['no items', '{ products(first: 0) { nodes { id } } }', 1],
+    ['one item, if an argument says none', '{ products(first: 0) { nodes { id } } }', 2],
+    ['one item, if an argument lists none', '{ some(ids: []) { id } }', 1],
+    ['nothing of a list that nothing selects', '{ products(first: 0) { pageInfo { hasNextPage } } }', 2],
     ['as many items as an argument lists', '{ some(ids: [1, 2, 3, 4]) { id } }', 4],
     ['lists within lists', '{ page(first: 3) { reviews { text } } }', 33],
     ['the weight of a field once, its items each', '{ search(text: "a") { ... on Product { id } } }', 170],
@@ -108,6 +110,25 @@ describe('the cost of an operation', () => {
     ['the schema, without its lists', '{ __schema { types { fields { name } } } __typename }', 3],
   ])('counts %s', (_, text, cost) => {
     expect(costOf(text)).toBe(cost);
+  });
+
+  test('takes the size of a list of an interface from the type with the longest one', () => {
+    const schema = buildSchema(`${DIRECTIVES}
+      type Query { node: Node  own: Own  page: Page }
+      interface Node { items(first: Int): [Item!] }
+      type A implements Node { items(first: Int): [Item!] @listSize(assumedSize: 1000) }
+      type B implements Node { items(first: Int): [Item!] }
+      interface Own { items: [Item!] @listSize(assumedSize: 3) }
+      type C implements Own { items: [Item!] @listSize(assumedSize: 50) }
+      interface Page { nodes: [Item!] }
+      type D implements Page { nodes: [Item!] }
+      type Item { id: ID }
+    `);
+    const costIn = (text: string) => limitOf().cost({ schema, document: parse(text) })?.cost;
+    expect(costIn('{ node { items { id } } }')).toBe(1011); // 1 + 1000 × 1.01
+    expect(costIn('{ node { items(first: 2000) { id } } }')).toBe(2021);
+    expect(costIn('{ own { items { id } } }')).toBe(4);
+    expect(costIn('{ page { nodes { id } } }')).toBe(11);
   });
 
   test('counts scalars: a hundred are one object', () => {
@@ -377,6 +398,21 @@ test('an operation that did not run gives its points back', async () => {
   expect((await limit.admit(operation)).denied).toBeDefined();
   first.cancel();
   expect((await limit.admit(operation)).denied).toBeUndefined();
+});
+
+test('an operation that selects no items counts, and what its resolver returned is taken', async () => {
+  const schema = buildSchema('type Query { users(first: Int): [User!]! }  type User { id: ID }');
+  const rootValue = { users: ({ first }: { first: number }) => Array(first || 600).fill({ id: 1 }) };
+  const operation = { schema, document: parse('{ users(first: 0) { id } }'), contextValue: {} };
+  const limit = limitOf();
+  const denied = [];
+  for (let i = 0; i < 3; i += 1) {
+    const admission = await limit.admit(operation);
+    denied.push(admission.denied !== undefined);
+    if (admission.denied === undefined) admission.finish(await execute({ ...operation, rootValue }));
+    await setImmediate();
+  }
+  expect(denied).toEqual([false, false, true]);
 });
 
 test('an operation that is free calls no limiter', async () => {

@@ -15,7 +15,7 @@ import { CostModel } from './cost-model.js';
 import { type ApolloPlugin, apolloPlugin, type EnvelopPlugin, envelopPlugin } from './plugins.js';
 import { RequestedCost, type Selected } from './requested-cost.js';
 
-const UNCOUNTED: Admission = { finish: (result) => result, cancel: () => {} };
+const UNCOUNTED: Admission = { finish: (result) => result, keep: () => {}, cancel: () => {} };
 
 /** A limit on the cost of operations. */
 export class CostLimit<Context> {

@@ -3,6 +3,7 @@ import {
   type DirectiveNode,
   GraphQLError,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
@@ -85,7 +86,8 @@ export class CostModel {
       const own = typeof weight === 'number' ? weight : checkNumber(`The cost of ${name}`, weight(args));
       return argWeights.reduce((sum, [arg, more]) => (args[arg] == null ? sum : sum + more), own);
     };
-    const listSize = this.costs.listSizes.get(name) ?? listSizeOf(name, field) ?? usualSize(field, isList);
+    const ownSize = this.costs.listSizes.get(name) ?? listSizeOf(name, field);
+    const listSize = ownSize ?? usualSize(field, isList);
     const { assumedSize, requireOneSlicingArgument } = listSize;
     const slicing = listSize.slicingArguments ?? [];
     const missing = slicing.find((slice) => !field.args.some((arg) => arg.name === slice));
@@ -94,7 +96,10 @@ export class CostModel {
     const sizedFields = listSize.sizedFields ?? [];
     for (const sized of sizedFields) this.sizedNames.add(sized);
     const one = requireOneSlicingArgument !== false && slicing.length > 0;
-    const size = (args: Args) => sizeOf(name, slicing, one, args) ?? assumedSize ?? undefined;
+    const size =
+      isInterfaceType(parent) && ownSize === undefined
+        ? this.#implementedSize(parent, field)
+        : (args: Args) => sizeOf(name, slicing, one, args) ?? assumedSize ?? undefined;
     return { call, each: this.#each(type), isList, sizedFields, size };
   }
 
@@ -103,6 +108,18 @@ export class CostModel {
     if (!isInterfaceType(parent)) return undefined;
     const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
     return (args) => Math.max(0, ...fields.map((field) => this.of(field)?.call(args) ?? 0));
+  }
+
+  /** A list of an interface is as long as the longest list of its types. */
+  #implementedSize(parent: GraphQLInterfaceType, { name }: Field): FieldModel['size'] {
+    const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
+    const { listSize } = this.costs.defaults;
+    return (args) => {
+      const sizes = fields.map((field) => this.of(field)?.size(args));
+      // Without any size the field above may say it.
+      if (sizes.every((size) => size === undefined)) return undefined;
+      return Math.max(...sizes.map((size) => size ?? listSize));
+    };
   }
 
   #usualCall(parent: GraphQLNamedType, type: GraphQLNamedType): number {
@@ -139,7 +156,8 @@ function sizeOf(name: string, slicing: readonly string[], one: boolean, args: Ar
   }
   const sizes = given.map((value) => Number(Array.isArray(value) ? value.length : value));
   const known = sizes.length > 0 && sizes.every((size) => Number.isInteger(size) && size >= 0);
-  return known ? Math.max(...sizes) : undefined;
+  // A resolver may read 0 as its default, as in `first || 50`, and an operation without a cost would never be corrected.
+  return known ? Math.max(1, ...sizes) : undefined;
 }
 
 interface Declared {

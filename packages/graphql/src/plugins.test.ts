@@ -1,4 +1,4 @@
-import { fixedWindow, RateLimiter } from '@sluice/core';
+import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
 import { buildSchema, type ExecutionResult, parse } from 'graphql';
 import { rejection } from '../../../tests/support/rejection.js';
 import { costLimit } from './index.js';
@@ -101,5 +101,39 @@ describe('the plugin of Apollo Server', () => {
     const { apollo } = costLimit({ limiter, key: () => 'ann', costs: { 'Query.helo': 1 } });
     const { schemaDidLoadOrUpdate } = await apollo.serverWillStart();
     expect(() => schemaDidLoadOrUpdate({ apiSchema: schema })).toThrow(/no type or field 'Query\.helo'$/);
+  });
+});
+
+describe('a permit of concurrency', () => {
+  const atOnce = new RateLimiter({ name: 'at-once', policy: concurrency({ limit: 10, lease: '1h' }) });
+  const limit = costLimit({ limiter: atOnce, key: () => 'ann', defaults: { leaf: 0 } });
+  const free = async () => (await atOnce.peek('ann')).remaining;
+  const document = parse('mutation { order }');
+  const starting = { args: { ...operation, document }, setResultAndStopExecution: () => {} };
+  afterAll(() => atOnce.close());
+
+  test('is released with the result, also if that costs what was requested', async () => {
+    const started = await limit.envelop.onExecute(starting);
+    expect(await free()).toBe(0);
+    const setResult = jest.fn();
+    started!.onExecuteDone({ result: { data: { order: 'a' } }, setResult });
+    expect(setResult.mock.calls[0][0].extensions.cost).toMatchObject({ actualQueryCost: 10 });
+    expect(await free()).toBe(10);
+  });
+
+  test('is released with the first part of a result, and when a subscription begins', async () => {
+    const started = await limit.envelop.onExecute(starting);
+    const result = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }) }) };
+    started!.onExecuteDone({ result, setResult: () => {} });
+    expect(await free()).toBe(10);
+    await limit.envelop.onSubscribe(starting);
+    expect(await free()).toBe(10);
+
+    const hooks = await limit.apollo.requestDidStart();
+    await hooks.didResolveOperation({ ...operation, document, request: {} });
+    expect(await free()).toBe(0);
+    await hooks.executionDidStart();
+    await hooks.willSendResponse({ response: { body: { kind: 'incremental' } } });
+    expect(await free()).toBe(10);
   });
 });

@@ -44,14 +44,14 @@ export function envelopPlugin<Context>(limit: OperationLimit<Context>): EnvelopP
       if (admission === undefined) return undefined;
       return {
         onExecuteDone({ result, setResult }) {
-          // The cost of a result that comes in parts stays as requested.
-          if (!(Symbol.asyncIterator in (result as object)))
-            setResult(admission.finish(result as ExecutionResult));
+          if (Symbol.asyncIterator in (result as object)) admission.keep();
+          else setResult(admission.finish(result as ExecutionResult));
         },
       };
     },
     async onSubscribe(starting) {
-      await start(starting);
+      const admission = await start(starting);
+      admission?.keep();
       return undefined;
     },
   };
@@ -93,7 +93,11 @@ export const apolloPlugin = <Context>(limit: OperationLimit<Context>): ApolloPlu
         runs = true;
       },
       async willSendResponse({ response: { body } }) {
-        if (admission === undefined || body.kind !== 'single') return;
+        if (admission === undefined) return;
+        if (body.kind !== 'single') {
+          admission.keep();
+          return;
+        }
         const result = body.singleResult as ExecutionResult;
         if (runs) body.singleResult = admission.finish(result);
         else if (admission.denied === undefined) admission.cancel();

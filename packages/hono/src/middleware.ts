@@ -17,7 +17,7 @@ import { alreadySent, HonoResponseView } from './response.js';
 
 /** What a limit adds to the context: the decision, also a denial. It is undefined for a request that was skipped. */
 export interface RateLimitVariables {
-  rateLimit: Decision;
+  rateLimit: Decision | undefined;
 }
 
 /** The response to a denied request, as clients of Hono's RPC see it. */

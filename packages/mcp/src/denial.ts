@@ -47,10 +47,11 @@ function textOf(decision: Decision, tool: string | undefined, seconds: number | 
   }
   const wait = lengthText(seconds * 1000);
   if (isFailureDenial(decision)) return `Tools cannot be called at present. Call again in ${wait}.`;
-  const [member] = policy.split('.', 1);
-  if (member === 'concurrency')
-    return `Too many calls at the same time: at most ${limit} may run. Wait until one of them has ended, about ${wait}.`;
-  if (member === 'perTool')
-    return `Too many calls of the tool "${tool}". Call it again in ${wait}, not earlier.`;
+  const isOfTool = policy.split('.', 1)[0] === 'perTool';
+  if (decision.policies.some(({ name, held }) => held && name === policy)) {
+    const calls = isOfTool ? `calls of the tool "${tool}"` : 'calls';
+    return `Too many ${calls} at the same time: at most ${limit} may run. Wait until one of them has ended, about ${wait}.`;
+  }
+  if (isOfTool) return `Too many calls of the tool "${tool}". Call it again in ${wait}, not earlier.`;
   return `Too many calls of tools. Call again in ${wait}, not earlier.`;
 }

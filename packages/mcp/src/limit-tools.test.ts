@@ -367,6 +367,36 @@ describe('toolLimits', () => {
     expect(await denials(client, 3)).toEqual([false, false, true]);
   });
 
+  test.each<[string, ToolLimitsOptions]>([
+    ['perTool', { perTool: { slow: concurrency({ limit: 1, lease: '1h' }) } }],
+    [
+      'perCredential',
+      { perCredential: { rate: fixedWindow({ limit: 9, window: '1h' }), atOnce: concurrency({ limit: 1 }) } },
+    ],
+  ])('releases a permit of a concurrency policy in %s when the tool ends', async (where, options) => {
+    const server = new McpServer(info);
+    const ends: (() => void)[] = [];
+    server.registerTool('slow', {}, async () => {
+      await new Promise<void>((end) => ends.push(end));
+      return { content: [] };
+    });
+    opened.push(limitTools(server, options));
+    const client = await clientOf(server);
+    for (const round of [1, 2]) {
+      const running = call(client, 'slow');
+      await eventually(async () => ends.length === round);
+      const tool = where === 'perTool' ? ' of the tool "slow"' : '';
+      expect((await call(client, 'slow')).content).toEqual([
+        {
+          type: 'text',
+          text: expect.stringContaining(`Too many calls${tool} at the same time: at most 1 may run.`),
+        },
+      ]);
+      ends[round - 1]!();
+      expect((await running).isError).toBeUndefined();
+    }
+  });
+
   test('takes a policy of concurrency with a lease of its own', async () => {
     const client = await limitedClient({ concurrency: concurrency({ limit: 0, lease: '5s' }) });
     expect(await denials(client, 1)).toEqual([true]);

@@ -20,7 +20,7 @@ interface ToolLimit {
   readonly members: readonly string[];
 }
 
-/** A decided call: its permits of `concurrency` are held until `end`. */
+/** A decided call: its permits of all `concurrency` policies are held until `end`. */
 interface Admission {
   /** The answer, if the call was denied. */
   readonly denied: CallToolResult | undefined;
@@ -29,7 +29,7 @@ interface Admission {
 
 const UNLIMITED: Admission = { denied: undefined, end: async () => {} };
 
-/** The member whose permits are held. */
+/** The member of the option `concurrency`, which takes one permit of each call. */
 const RUNNING = 'concurrency';
 
 /** Limits on tool calls, for the servers of all sessions. */
@@ -88,7 +88,8 @@ export class ToolLimits {
       taken === 1 ? undefined : { cost: Object.fromEntries(costs) },
     );
     if (decision.allowed) {
-      const end = members.includes(RUNNING) ? () => limiter.release(decision) : UNLIMITED.end;
+      const holds = decision.policies.some(({ held }) => held);
+      const end = holds ? () => limiter.release(decision) : UNLIMITED.end;
       return { denied: undefined, end };
     }
     // The client of a task reads no result of a tool.

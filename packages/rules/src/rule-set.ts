@@ -11,6 +11,8 @@ import type { RuleTest } from './testing/compile-tests.js';
 /** A rule that applies to a request, with the request's key, cost and plan. */
 export interface MatchedRule extends RuleCall {
   readonly rule: Rule;
+  /** Its name in a decision, if it applies to several requests that are decided together; default the name of the rule. */
+  readonly member?: string | undefined;
 }
 
 /** A rule that applies to a request, and the request with the params of the rule's path pattern. */

@@ -213,12 +213,37 @@ rules:
       status: 400,
       message: 'The request needs a whole number at headers.cost',
     });
+    // As of ?n=3&n=4.
+    for (const cost of [['3', '4'], { n: 3 }] as never[])
+      await expect(failing({ user: 'ann', headers: { cost } })()).rejects.toMatchObject({ status: 400 });
     expect(
       (await rules.decide(request({ path: '/user', user: 'ann', headers: { cost: '0' } }))).allowed,
     ).toBe(true);
     await rules.close();
     await store.close();
     await expect(failing({ user: 'ann' })()).rejects.toThrow("Rules 'rules' were closed");
+  });
+
+  test('several requests are decided together, unless a rollout has them under different versions', async () => {
+    const text = `
+rules:
+  - { name: user, match: { path: /user }, key: '#{query.user}', limit: { fixedWindow: { limit: 1, window: 1m } } }
+`;
+    const { rules, store } = rulesOf(text);
+    const views = Array.from({ length: 20 }, (_, i) => ({
+      view: request({ path: '/user', query: { user: `u${i}` } }),
+    }));
+    const without = { view: request({ path: '/user', query: {} }) };
+    const joined = rules.matchAll([...views.slice(0, 2), without, views[0]!]);
+    expect(joined?.members).toEqual([['user'], ['user#2'], undefined, ['user']]);
+    expect(joined?.calls?.enforced).toMatchObject({
+      keys: { user: 'u0', 'user#2': 'u1' },
+      cost: { user: 2 },
+    });
+    rules.replace(parseRules(`${text}rollout: { percent: 50, by: key }`), rules.ruleSet);
+    expect(rules.matchAll(views)).toBeUndefined();
+    await rules.close();
+    await store.close();
   });
 
   test("counts survive a change of a limit's numbers", async () => {

@@ -16,6 +16,15 @@ export interface Call extends RequestView {
   readonly cost?: number | undefined;
   /** The rules that were found. */
   matched?: MatchedRules | undefined;
+  /** The rules of all calls of a group; undefined if no rule matches. */
+  readonly joined?: { readonly calls: MatchedRules | undefined } | undefined;
+}
+
+/** Calls that are decided together, all or nothing. */
+export interface Group {
+  readonly call: Call;
+  /** The names of its rules in the decision, by the index of each call; undefined: all of them. */
+  readonly members: ReadonlyMap<number, readonly string[] | undefined>;
 }
 
 /** The parts that most calls do not have. */
@@ -25,9 +34,14 @@ export const EMPTY_REQUEST: RequestView = { ...NONE, method: 'GET', path: '/' };
 /** Decides the calls of all protocols by the rules. */
 export class Decider {
   readonly #limit: RequestLimit<[]>;
+  readonly #background = new Set<Promise<void>>();
 
   constructor(readonly rules: Rules) {
     const match: RequestRules['match'] = (call: Call) => {
+      if (call.joined !== undefined) {
+        call.matched = call.joined.calls;
+        return call.matched;
+      }
       const found = call.named === undefined ? rules.match(call) : this.#ofName(call.named);
       call.matched = found && call.cost !== undefined ? withCost(found, call.cost) : found;
       return call.matched;
@@ -46,15 +60,38 @@ export class Decider {
     return this.#limit.handle(call, answer);
   }
 
-  /** Is there a rule of this name, with a limit? */
-  limits(rule: string): boolean {
+  /** All calls as one, without those that fail; or each by itself, if they cannot be decided together. */
+  groupsOf(calls: readonly Call[]): readonly Group[] {
+    const alone = (call: Call, i: number): Group => ({ call, members: new Map([[i, undefined]]) });
+    const [first] = calls;
+    if (first === undefined || calls.length === 1) return calls.map(alone);
+    const joined = this.rules.matchAll(calls.map((call) => ({ view: call, cost: call.cost })));
+    if (joined === undefined) return calls.map(alone);
+    const members = new Map([...joined.members.entries()].filter(([, names]) => names !== undefined));
+    const others = calls.map(alone).filter((_, i) => !members.has(i));
+    return members.size === 0 ? others : [{ call: { ...first, joined }, members }, ...others];
+  }
+
+  /** @returns `unlimited` for a rule without a limit, undefined if there is none of this name */
+  kindOf(rule: string): 'limited' | 'unlimited' | undefined {
     try {
       this.rules.rule(rule);
-      return true;
+      return 'limited';
     } catch (error) {
-      if (error instanceof RangeError) return false;
-      throw error;
+      if (!(error instanceof RangeError)) throw error;
+      return this.rules.ruleSet.rule(rule)?.unlimited ? 'unlimited' : undefined;
     }
+  }
+
+  /** Keeps work that no answer waits for. @param work never rejects */
+  background(work: Promise<void>): void {
+    this.#background.add(work);
+    void work.then(() => this.#background.delete(work));
+  }
+
+  /** Waits for the work that no answer waited for. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#background);
   }
 
   #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {
@@ -76,5 +113,5 @@ const withCost = (found: MatchedRules, cost: number): MatchedRules => ({
 });
 
 /** The binding policy, as the header `RateLimit-Policy` names it. */
-export const policyOf = ({ name, policy }: Decision): string =>
+export const policyOf = ({ name, policy }: Pick<Decision, 'name' | 'policy'>): string =>
   policy === name ? name : `${name}.${policy}`;

@@ -1,3 +1,4 @@
+import { clientIp } from '@sluice/core';
 import { getOrCreate } from '@sluice/core/internal';
 import { type Call, EMPTY_REQUEST } from './decider.js';
 import { BadCall } from './errors.js';
@@ -30,7 +31,7 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
   if (domain === '') throw new BadCall('the domain is empty');
   if (length === 0) throw new BadCall('there are no descriptors');
   if (length > MOST_DESCRIPTORS) throw new BadCall(`${length} descriptors: send at most ${MOST_DESCRIPTORS}`);
-  const all = new Map<string, string[]>();
+  const all = new Map<string, Set<string>>();
   const calls = descriptors.map((descriptor) => {
     const { query, path } = entriesOf(descriptor, all);
     const cost =
@@ -39,11 +40,12 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
       ...EMPTY_REQUEST,
       path,
       query: Object.fromEntries(query),
-      ip: query.get('remote_address'),
+      ip: addressOf(query.get('remote_address')),
       cost,
     };
   });
-  const headers = { ...Object.fromEntries(all), host: domain };
+  const texts = [...all].map(([name, values]) => [name, values.size === 1 ? [...values][0] : [...values]]);
+  const headers = { ...Object.fromEntries(texts), host: domain };
   return calls.map((call) => ({ ...call, headers }));
 }
 
@@ -51,8 +53,22 @@ export function callsOf({ domain = '', descriptors = [], hitsAddend = 0 }: RateL
 const costOf = ({ value = 0 }: { readonly value?: number }): number =>
   Math.min(value, Number.MAX_SAFE_INTEGER);
 
-/** @param all gets the entries, by names in lower case */
-function entriesOf({ entries = [], limit, isNegativeHits }: Descriptor, all: Map<string, string[]>) {
+/**
+ * Values that are no address count together. A call that fails would pass: Envoy passes it, and its client can write the header of which
+ * Envoy makes the value.
+ */
+function addressOf(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  try {
+    clientIp(value);
+    return value;
+  } catch {
+    return '::';
+  }
+}
+
+/** @param all gets the values of the entries, by names in lower case */
+function entriesOf({ entries = [], limit, isNegativeHits }: Descriptor, all: Map<string, Set<string>>) {
   const { length } = entries;
   if (length === 0) throw new BadCall('a descriptor has no entries');
   if (length > MOST_ENTRIES)
@@ -64,11 +80,12 @@ function entriesOf({ entries = [], limit, isNegativeHits }: Descriptor, all: Map
   for (const { key = '', value: given } of entries) {
     // A key of an empty value is an error, and Envoy passes calls that fail: its client could send an empty header.
     const value = given || '(empty)';
-    path += `/${key.replace(/[%/]/g, '_')}`;
+    // `:` and `*` would be a pattern, not this key.
+    path += `/${key.replace(/[%/:*]/g, '_')}`;
     let name = key;
     for (let n = 2; query.has(name); n += 1) name = `${key}_${n}`;
     query.set(name, value);
-    getOrCreate(all, key.toLowerCase(), () => []).push(value);
+    getOrCreate(all, key.toLowerCase(), () => new Set()).add(value);
   }
   return { query, path };
 }

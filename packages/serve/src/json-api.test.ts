@@ -109,6 +109,12 @@ test('during a rollout, a rule by its name is the rule of the version before, as
   expect([await statusOf('sms'), await statusOf('text')]).toEqual([404, 200]);
 });
 
+test('a rule without a limit allows every call', async () => {
+  const answer = { status: 200, body: { allowed: true, headers: {} } };
+  for (let i = 0; i < 3; i += 1)
+    expect(await post('/v1/consume', { rule: 'free', key: 'a' })).toEqual(answer);
+});
+
 test('a plan has its own cost', async () => {
   const left = async (plan?: string) =>
     (await post('/v1/consume', { rule: 'calls', key: '+3', plan })).body.remaining;

@@ -1,7 +1,12 @@
-import { ManualClock, memoryStore } from '@sluice/core';
-import { Rules } from '@sluice/rules';
+import { type Call, ManualClock, memoryStore, redisStore } from '@sluice/core';
+import { parseRules, Rules } from '@sluice/rules';
+import { farStore } from '../../../tests/support/far-store.js';
+import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
+import { Answer } from './answer.js';
+import { Decider } from './decider.js';
 import { type ServedRules, serve } from './index.js';
+import { shouldRateLimit } from './rate-limit-service.js';
 
 const RULES = `
 rules:
@@ -39,10 +44,27 @@ rules:
     match: { host: shop, path: /held }
     key: METHOD
     limit: { concurrency: { limit: 1, lease: 1h } }
+  - name: staff
+    match: { host: shop, path: /area, header: { staff: '*' } }
+    key: "#{headers['staff']}"
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: client
+    match: { host: shop, path: /remote_address/any }
+    limit: { fixedWindow: { limit: 1, window: 1m } }
+  - name: colon
+    match: { host: shop, path: /_id }
+    key: METHOD
+    limit: { fixedWindow: { limit: 1, window: 1m } }
   - name: missing
     match: { host: shop, path: /missing }
     key: '#{query.other}'
     limit: { fixedWindow: { limit: 1, window: 1m } }
+`;
+
+const SLOTTED = `
+rules:
+  - { name: a, match: { host: shop, path: /a }, key: '#{query.a}', limit: { fixedWindow: { limit: 9, window: 1m } } }
+  - { name: b, match: { host: shop, path: /b }, key: METHOD, limit: { fixedWindow: { limit: 1, window: 1m } } }
 `;
 
 const clock = new ManualClock();
@@ -142,7 +164,7 @@ test('hits_addend is the cost: of the request, or of one descriptor', async () =
   expect(await hits(undefined, 2 ** 63)).toEqual(['OVER_LIMIT', 0]);
 });
 
-test('a denied request gives back what its other descriptors took', async () => {
+test('a denied request takes nothing of its other descriptors', async () => {
   await codes(3, ['user', 'dan']);
   const both = await client.shouldRateLimit('shop', [
     descriptor(['user', 'eve']),
@@ -153,12 +175,139 @@ test('a denied request gives back what its other descriptors took', async () => 
   expect((await rules.limiter('user').peek('eve')).remaining).toBe(3);
 });
 
+test('two descriptors of one rule are two policies of the answer, or take of one count', async () => {
+  const users = (...names: string[]) =>
+    client.shouldRateLimit(
+      'shop',
+      names.map((name) => descriptor(['user', name])),
+    );
+  const { statuses, response_headers_to_add } = await users('fay', 'gus', 'fay');
+  expect(
+    statuses.map(({ current_limit, limit_remaining }) => [current_limit!.name, limit_remaining]),
+  ).toEqual([
+    ['rules.user', 1],
+    ['rules.user#2', 2],
+    ['rules.user', 1],
+  ]);
+  expect(response_headers_to_add![1]!.value).toBe('"rules.user";r=1;t=60, "rules.user#2";r=2;t=60');
+  expect((await users('gus', 'fay', 'fay')).statuses.map(({ code }) => code)).toEqual([
+    'OK',
+    'OVER_LIMIT',
+    'OVER_LIMIT',
+  ]);
+  expect((await rules.limiter('user').peek('gus')).remaining).toBe(2);
+});
+
+test('a descriptor without a rule is OK beside one that is denied', async () => {
+  const both = () => client.shouldRateLimit('shop', [descriptor(['none', 'x']), descriptor(['user', 'hal'])]);
+  for (let i = 0; i < 3; i += 1) expect((await both()).statuses[0]).toEqual({ code: 'OK' });
+  expect((await both()).statuses.map(({ code }) => code)).toEqual(['OK', 'OVER_LIMIT']);
+});
+
+describe('a remote store', () => {
+  test('that is Redis counts two keys of one rule, all or nothing', async () => {
+    const redis = redisStore(redisUrl());
+    const own = new Rules(
+      { ...parseRules(RULES).document, name: uniqueName('rls') },
+      { store: redis, deadline: '10s' },
+    );
+    const decider = new Decider(own);
+    const send = async (...users: string[]) => {
+      const descriptors = users.map((user) => descriptor(['user', user]));
+      const { statuses } = await shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+      return statuses;
+    };
+    expect(await send('ann', 'bob', 'ann')).toMatchObject([
+      { code: 'OK', limitRemaining: 1 },
+      { code: 'OK', limitRemaining: 2 },
+      { code: 'OK', limitRemaining: 1 },
+    ]);
+    expect(await send('bob', 'ann', 'ann')).toMatchObject([
+      { code: 'OK', limitRemaining: 2 },
+      { code: 'OVER_LIMIT', limitRemaining: 1 },
+      { code: 'OVER_LIMIT', limitRemaining: 1 },
+    ]);
+    expect(await send('bob')).toMatchObject([{ code: 'OK', limitRemaining: 1 }]);
+    await own.close();
+    await redis.close();
+  });
+
+  test('decides all descriptors in one call, so a flood of denied requests takes nothing of others', async () => {
+    const far = farStore();
+    const own = new Rules(RULES, { store: far.store });
+    const decider = new Decider(own);
+    const send = (user: string) => {
+      const descriptors = [
+        descriptor(['generic_key', 'a'], ['generic_key', 'b']),
+        descriptor(['user', user]),
+      ];
+      return shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+    };
+    await own.limiter('user').penalty('mallory', 3);
+    const flood = Array.from({ length: 20 }, () => send('mallory'));
+    const [answer, ...denied] = (await Promise.all([...flood, send('ann')])).reverse();
+    expect(answer!.overallCode).toBe('OK');
+    expect(new Set(denied.map(({ overallCode }) => overallCode))).toEqual(new Set(['OVER_LIMIT']));
+    expect(far.operations).not.toContain('refund');
+    await own.close();
+    await far.store.close();
+  });
+
+  test('with slots decides each descriptor by itself, and no denial waits for the permits to come back', async () => {
+    let answerRefunds = () => {};
+    const refunds = new Promise<void>((done) => {
+      answerRefunds = done;
+    });
+    const memory = memoryStore();
+    const decide = async (call: Call) => {
+      if (call.operation === 'refund') await refunds;
+      return memory.decide(call);
+    };
+    const own = new Rules(SLOTTED, { store: farStore({ slotted: true, decide }).store, deadline: '10s' });
+    const decider = new Decider(own);
+    const send = () => {
+      const descriptors = [descriptor(['a', 'x']), descriptor(['b', 'x'])];
+      return shouldRateLimit(decider, { domain: 'shop', descriptors }, new Answer());
+    };
+    expect((await send()).overallCode).toBe('OK');
+    expect((await send()).overallCode).toBe('OVER_LIMIT');
+    answerRefunds();
+    await decider.settled();
+    expect((await own.limiter('a').peek('x')).remaining).toBe(8);
+    await own.close();
+    await memory.close();
+  });
+});
+
 test('a rule sees the entries of all descriptors of its request as headers', async () => {
   const page = descriptor(['page', 'home']);
   const plain = [await client.shouldRateLimit('shop', [page]), await client.shouldRateLimit('shop', [page])];
   expect(plain.map(({ overall_code }) => overall_code)).toEqual(['OK', 'OVER_LIMIT']);
   const { statuses } = await client.shouldRateLimit('shop', [page, descriptor(['Staff', 'zoe'])]);
   expect(statuses).toEqual([{ code: 'OK' }, { code: 'OK' }]);
+});
+
+test('an entry of another descriptor is a text that a key can use', async () => {
+  const both = (name: string, more: [string, string][] = []) =>
+    client.shouldRateLimit('shop', [descriptor(['area', 'a']), descriptor(['Staff', name], ...more)]);
+  expect((await both('zoe')).overall_code).toBe('OK');
+  expect((await both('zoe', [['staff', 'zoe']])).overall_code).toBe('OVER_LIMIT');
+  expect((await both('yan')).overall_code).toBe('OK');
+});
+
+test.each(['', 'x', '192.0.2.1, 10.0.0.1', '127.1'])(
+  'a remote_address that is none counts with all others of its kind: %j',
+  async (value) => {
+    expect(await codes(1, ['remote_address', 'unknown'], ['any', '1'])).toEqual(['OK']);
+    expect(await codes(1, ['remote_address', value], ['any', '1'])).toEqual(['OVER_LIMIT']);
+    expect(await codes(2, ['remote_address', '192.0.2.1:443'], ['any', '1'])).toEqual(['OK', 'OVER_LIMIT']);
+  },
+);
+
+test('a key with the signs of a pattern is one path', async () => {
+  expect(await codes(2, [':id', 'a'])).toEqual(['OK', 'OVER_LIMIT']);
+  expect(await codes(1, ['user', 'ann'])).toEqual(['OK']);
+  expect(await codes(1, ['*id', 'a'])).toEqual(['OVER_LIMIT']);
 });
 
 test('a key that a descriptor has twice gets a number', async () => {

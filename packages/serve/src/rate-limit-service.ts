@@ -1,4 +1,4 @@
-import type { Decision } from '@sluice/core';
+import type { PolicyDecision } from '@sluice/core';
 import { warnOnce } from '@sluice/core/internal';
 import type { Verdict } from '@sluice/http';
 import type { Answer } from './answer.js';
@@ -11,25 +11,31 @@ const UNITS = new Map(Object.entries(SECONDS).map(([unit, seconds]) => [seconds 
 const LARGEST = 2 ** 32 - 1;
 
 /**
- * Decides all descriptors of a request. If one of them denies it, the others give back what they took. A denial comes before a failure,
- * which Envoy passes.
+ * Decides all descriptors of a request together: a denied request takes nothing. Those that cannot be decided together give back what they
+ * took. A denial comes before a failure, which Envoy passes.
  * @throws BadCall; errors as `Decider.decide`
  */
 export async function shouldRateLimit(decider: Decider, request: RateLimitRequest, answer: Answer) {
-  const calls = callsOf(request);
-  const settled = await Promise.allSettled(calls.map(async (call) => decider.decide(call, answer)));
+  const groups = decider.groupsOf(callsOf(request));
+  const settled = await Promise.allSettled(groups.map(async ({ call }) => decider.decide(call, answer)));
   const verdicts = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
   const denial = verdicts.find((verdict) => verdict?.outcome === 'denied');
   const failure = settled.find((one) => one.status === 'rejected');
   if (denial === undefined && failure !== undefined) throw failure.reason;
   const headers = new Map([...answer].map(([name, value]) => [name.toLowerCase(), value]));
-  if (denial !== undefined) await Promise.all(calls.map((call, i) => giveBack(call, verdicts[i])));
+  // Not awaited: Envoy passes a request whose answer comes too late.
+  if (denial !== undefined)
+    for (const [i, { call }] of groups.entries()) decider.background(giveBack(call, verdicts[i]));
   // Without a decision the store is out, and the body names another status than Envoy sends.
   const reply = denial?.decision && (await denial.reply());
   if (reply !== undefined) headers.set('content-type', reply.type);
+  const statuses: object[] = [];
+  groups.forEach(({ members }, i) => {
+    for (const [index, names] of members) statuses[index] = statusOf(verdicts[i], names);
+  });
   return {
     overallCode: denial === undefined ? 'OK' : 'OVER_LIMIT',
-    statuses: verdicts.map(statusOf),
+    statuses,
     responseHeadersToAdd: [...headers].map(([key, value]) => ({ key, value })),
     rawBody: reply && Buffer.from(reply.body),
   };
@@ -46,19 +52,32 @@ async function giveBack({ matched }: Call, verdict: Verdict | undefined): Promis
   }
 }
 
-/** @param verdict undefined if the descriptor could not be decided */
-function statusOf(verdict: Verdict | undefined) {
+/**
+ * @param verdict undefined if the descriptor could not be decided
+ * @param members the names of its rules in a decision of several descriptors; undefined: all of them
+ */
+function statusOf(verdict: Verdict | undefined, members: readonly string[] | undefined) {
   if (verdict === undefined) return { code: 'UNKNOWN' };
-  const code = verdict.outcome === 'denied' ? 'OVER_LIMIT' : 'OK';
+  const isDenied = verdict.outcome === 'denied';
+  if (members?.length === 0) return { code: 'OK' };
+  const code = isDenied ? 'OVER_LIMIT' : 'OK';
   const decision = 'decision' in verdict ? verdict.decision : undefined;
-  return decision === undefined || decision.source === 'allow' ? { code } : { code, ...figuresOf(decision) };
+  if (decision === undefined || decision.source === 'allow') return { code };
+  if (members === undefined) return { code, ...figuresOf(policyOf(decision), decision) };
+  const { name, policy, policies } = decision;
+  const own = policies.filter((one) => members.includes(one.name.split('.', 1)[0]!));
+  const denies = own.some((one) => one.name === policy || one.retryAfter > 0);
+  const [binding] = own.sort((a, b) => b.retryAfter - a.retryAfter || a.remaining - b.remaining);
+  return {
+    code: isDenied && denies ? code : 'OK',
+    ...figuresOf(policyOf({ name, policy: binding!.name }), binding!),
+  };
 }
 
-function figuresOf(decision: Decision) {
-  const { limit, window, remaining, resetAfter } = decision;
+function figuresOf(name: string, { limit, window, remaining, resetAfter }: PolicyDecision) {
   const unit = UNITS.get(window) ?? 'NONE';
   return {
-    currentLimit: { name: policyOf(decision), requestsPerUnit: Math.min(limit, LARGEST), unit },
+    currentLimit: { name, requestsPerUnit: Math.min(limit, LARGEST), unit },
     limitRemaining: Math.min(Math.max(remaining, 0), LARGEST),
     durationUntilReset: { seconds: Math.floor(resetAfter / 1_000), nanos: (resetAfter % 1_000) * 1e6 },
   };

@@ -69,6 +69,7 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
     overHttp.destroySilent();
     await stopped;
     clearTimeout(timer);
+    await decider.settled();
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

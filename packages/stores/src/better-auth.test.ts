@@ -17,6 +17,10 @@ test('consume allows max requests in a window, and returns whole seconds to wait
   await clock.advance('6500ms');
   expect(await consume()).toEqual({ allowed: true, retryAfter: null });
   await storage.close();
+  for (const window of [10, 60]) {
+    const closed = storage.consume('203.0.113.8|/sign-in/email', { window, max: 2 });
+    expect(await rejection(closed)).toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+  }
 });
 
 test('of 40 concurrent requests by two processes, exactly max pass', async () => {

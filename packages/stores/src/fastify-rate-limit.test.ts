@@ -62,6 +62,26 @@ test('a route with a limit of its own counts apart', async () => {
   expect(await get()).toMatchObject({ statusCode: 200, left: 1 });
 });
 
+test('limits of app.rateLimit and app.createRateLimit with options count apart, by their order', async () => {
+  const store = memoryStore();
+  const processes = [];
+  for (let i = 0; i < 2; i += 1) {
+    const { app } = await served(store, { global: false }, 'unrouted');
+    app.get('/search', { preHandler: app.rateLimit({ max: 9 }) }, async () => 'found');
+    app.get('/login', { preHandler: app.rateLimit({ max: 2 }) }, async () => 'in');
+    const check = app.createRateLimit({ max: 1 });
+    app.get('/check', async (request) => check(request));
+    processes.push(app);
+  }
+  const [one, other] = processes;
+  for (let i = 0; i < 5; i += 1) await one!.inject('/search');
+  expect(JSON.parse((await one!.inject('/check')).body)).toMatchObject({ isExceeded: false });
+  const statuses = [];
+  for (const app of [one!, other!, one!]) statuses.push((await app.inject('/login')).statusCode);
+  expect(statuses).toEqual([200, 200, 429]); // equal processes share it
+  expect(JSON.parse((await other!.inject('/check')).body)).toMatchObject({ isExceeded: true });
+});
+
 test('@fastify/rate-limit in two processes shares its counts in Redis', async () => {
   const name = uniqueName('frl');
   const stores = [redisStore(redisUrl()), redisStore(redisUrl())];

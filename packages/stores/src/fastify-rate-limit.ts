@@ -23,9 +23,12 @@ export class FastifyStore {
   readonly #scope: string;
   /** The host needs the number of hits above its limit. */
   readonly #counts: boolean;
+  /** Of all stores of the class: how many limits have no route. */
+  readonly #unrouted: { count: number };
 
-  constructor(limiters: HostLimiters, limits: FastifyLimits, scope: string) {
+  constructor(limiters: HostLimiters, limits: FastifyLimits, scope: string, unrouted: { count: number }) {
     this.#limiters = limiters;
+    this.#unrouted = unrouted;
     this.#limits = limits;
     this.#scope = scope;
     const { ban = -1, continueExceeding = false, exponentialBackoff = false } = limits;
@@ -41,11 +44,17 @@ export class FastifyStore {
     answer(callback, this.#read(key, timeWindow, max));
   }
 
-  /** The store of a route with limits of its own. */
+  /** The store of a route with limits of its own, or of `app.rateLimit` and `app.createRateLimit`, which know no route. */
   child(route: object): FastifyStore {
     const limits: FastifyLimits = route;
     const { method, url } = limits.routeInfo ?? {};
-    return new FastifyStore(this.#limiters, limits, `${this.#scope}${method} ${url} `);
+    let own = `${method} ${url} `;
+    if (url === undefined) {
+      // Equal processes register in the same order.
+      this.#unrouted.count += 1;
+      own = `rateLimit ${this.#unrouted.count} `;
+    }
+    return new FastifyStore(this.#limiters, limits, `${this.#scope}${own}`, this.#unrouted);
   }
 
   async #hit(key: string, timeWindow: number, max: number): Promise<{ current: number; ttl: number }> {
@@ -101,9 +110,10 @@ function answer(callback: Callback, result: Promise<{ current: number; ttl: numb
 export function fastifyRateLimitStore(options: HostStoreOptions = {}): new (limits: object) => FastifyStore {
   checkHostOptions('fastifyRateLimitStore', options);
   const limiters = new HostLimiters(options);
+  const unrouted = { count: 0 };
   return class extends FastifyStore {
     constructor(limits: object) {
-      super(limiters, limits, '');
+      super(limiters, limits, '', unrouted);
     }
   };
 }

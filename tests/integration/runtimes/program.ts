@@ -110,7 +110,7 @@ await check('Hono limits each address', async () => {
   const app = new Hono<{ Variables: RateLimitVariables }>();
   const limit = honoLimit({ name: newName(), policy, getConnInfo: runtime.getConnInfo });
   app.use(limit as MiddlewareHandler);
-  app.get('/', (context) => context.text(String(context.var.rateLimit.remaining)));
+  app.get('/', (context) => context.text(String(context.var.rateLimit?.remaining)));
   const server = await runtime.serve((request, env) => app.fetch(request, env));
   await limitsRequests(server.url);
   await server.stop();

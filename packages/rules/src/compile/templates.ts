@@ -54,7 +54,7 @@ export function compileRuleKey(
 /** A fixed word, or a template. */
 export const hasTemplate = (text: string): boolean => /#[{<]/.test(text);
 
-/** @returns the text, or undefined if the call lacks the value */
+/** @returns the text, or undefined if the call lacks the value; of a cost that is no text an empty one */
 export function compileText(
   template: string,
   field: 'plan' | 'cost',
@@ -77,8 +77,9 @@ export function compileText(
       return compiled?.resolve(scope);
     } catch (error) {
       // Status 500: the setup is wrong, not the call. For example, the method runs outside a request context.
-      if (isKeyResolutionError(error) && error.status !== 500) return undefined;
-      throw error;
+      if (!isKeyResolutionError(error) || error.status === 500) throw error;
+      // A list or an object is no whole number: with ?n=3&n=4 a call would cost as much as without n.
+      return field === 'cost' && compiled!.isPresent(scope) ? '' : undefined;
     }
   };
 }

@@ -5,6 +5,10 @@ import type { MatchedRule } from '../rule-set.js';
 /** The most combinations that are kept: one for each set of rules that match together, and each of their plans. */
 const MOST = 1000;
 
+/** The name of a rule in a decision. */
+export const memberOf = ({ member, rule }: Pick<MatchedRule, 'member' | 'rule'>): string =>
+  member ?? rule.name;
+
 export interface Combination {
   readonly limiter: CombinedLimiter;
   readonly consume: ReturnType<typeof BaseLimiter.consumer<Readonly<Record<string, string>>>>;
@@ -18,13 +22,15 @@ export class Combinations {
   get(name: string, matched: readonly MatchedRule[], limiters: () => readonly RateLimiter[]): Combination {
     // Runs for each request, so it creates no array. Names contain neither a slash nor a space.
     let id = '';
-    for (const { rule, plan } of matched)
-      id += plan === undefined ? `${rule.name} ` : `${rule.name}/${plan} `;
+    for (const one of matched) {
+      const name = memberOf(one);
+      id += one.plan === undefined ? `${name} ` : `${name}/${one.plan} `;
+    }
     let found = this.#kept.get(id);
     if (found === undefined) {
       const members = limiters();
       const limiter = new CombinedLimiter(
-        Object.fromEntries(matched.map(({ rule }, i) => [rule.name, members[i]!])),
+        Object.fromEntries(matched.map((one, i) => [memberOf(one), members[i]!])),
         { name },
       );
       found = { limiter, consume: BaseLimiter.consumer(limiter) };

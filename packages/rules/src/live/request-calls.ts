@@ -3,7 +3,7 @@ import { BaseLimiter, toMicros } from '@sluice/core/internal';
 import type { FailedShadow, MatchedRules, RuledCall, RuleReply } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { ApplyingRule, MatchedRule, RuleSet } from '../rule-set.js';
-import type { Combination, Combinations } from './combinations.js';
+import { type Combination, type Combinations, memberOf } from './combinations.js';
 
 /** The call of one shadow rule. */
 export interface ShadowCall extends RuledCall {
@@ -44,11 +44,12 @@ export class RequestCalls implements MatchedRules {
     for (const { rule, view, call: known } of applying) {
       if (rule.mode === 'shadow') continue;
       const { key, cost, plan, limits, escalate } = known ?? rule.resolve(view);
+      const name = known === undefined ? rule.name : memberOf(known);
       matched.push(known ?? { rule, key, cost, plan, limits, escalate });
-      keys[rule.name] = key;
+      keys[name] = key;
       refunds ||= rule.refunds;
       if (rule.timeout !== undefined) timeout = shorter(rule.timeout, timeout);
-      if (cost !== 1) costs = { ...costs, [rule.name]: cost };
+      if (cost !== 1) costs = { ...costs, [name]: cost };
     }
     if (matched.length < applying.length)
       shadows = applying.filter(({ rule }) => rule.mode === 'shadow').map((one) => this.#shadow(one));
@@ -69,7 +70,7 @@ export class RequestCalls implements MatchedRules {
   deniedBy({ allowed, policy }: Decision): Rule | undefined {
     if (allowed) return undefined;
     const [name] = policy.split('.'); // names of rules have no dot
-    return this.matched.find(({ rule }) => rule.name === name)?.rule;
+    return this.matched.find((one) => memberOf(one) === name)?.rule;
   }
 
   replyTo(decision: Decision): RuleReply | undefined {
@@ -77,7 +78,7 @@ export class RequestCalls implements MatchedRules {
   }
 
   #refund(decision: Decision, successful: boolean): Promise<void> {
-    const members = this.matched.filter(({ rule }) => rule.skips(successful)).map(({ rule }) => rule.name);
+    const members = this.matched.filter(({ rule }) => rule.skips(successful)).map(memberOf);
     return BaseLimiter.refundMembers(this.enforced!.limiter, decision, members);
   }
 

@@ -5,6 +5,7 @@ import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
 import { RuleSet } from '../rule-set.js';
+import { type JoinedRequest, type JoinedRules, joinRequests } from './joined-requests.js';
 import { LimiterBank } from './limiter-bank.js';
 import { namedRule } from './named-rule.js';
 import { useRules } from './names-in-use.js';
@@ -115,6 +116,27 @@ export class Rules implements RequestRules {
     checkReadings(set, this.store, applying, view);
     const limiterOf = (rule: Rule, numbers: RuleNumbers) => this.#bank.get(set, rule, numbers);
     return new RequestCalls(set, applying, limiterOf, combinations);
+  }
+
+  /**
+   * The rules of several requests that are decided together, all or nothing, such as the descriptors of one call of Envoy.
+   * @returns `members`: the names of each request's rules in the decision, undefined for a request that `match` refuses. Undefined if
+   *   they cannot be decided together: in a Redis Cluster without a `hashTag`, and if a rollout has them under different versions
+   */
+  matchAll(
+    requests: readonly JoinedRequest[],
+  ): { readonly calls: RequestCalls | undefined; readonly members: JoinedRules['members'] } | undefined {
+    this.#checkOpen();
+    const versions = new Set(requests.map(({ view }) => this.#inForce.ofRequest(view)));
+    const [version] = versions;
+    if (version === undefined || versions.size > 1) return undefined;
+    const { set, combinations } = version;
+    if (this.store.slotted && set.document.hashTag === undefined) return undefined;
+    const { applying, members } = joinRequests(set, requests);
+    const limiterOf = (rule: Rule, numbers: RuleNumbers) => this.#bank.get(set, rule, numbers);
+    const calls =
+      applying.length === 0 ? undefined : new RequestCalls(set, applying, limiterOf, combinations);
+    return { calls, members };
   }
 
   /**
