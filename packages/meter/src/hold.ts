@@ -6,7 +6,6 @@ import { BudgetExceededError, type Denial, HoldInUseError, HoldLapsedError } fro
 import { HoldMessages } from './hold-message.js';
 import { denialOf, stateOf } from './left.js';
 import type { HeldAxis, MeterKeys } from './parts.js';
-import { RENEWALS } from './renewal.js';
 import type { MeterUsage } from './usage.js';
 
 /** What the holds of a meter have in common. */
@@ -28,6 +27,9 @@ export interface HoldSetting {
   /** @param more the axes of which a call has taken more */
   readonly reportSoft: (state: BudgetState, more: ReadonlySet<string>) => void;
 }
+
+/** Attempts within a time to live to give back an abandoned hold. */
+const TRIES = 3;
 
 const isUndefined = (value: unknown): boolean => value === undefined;
 
@@ -154,8 +156,8 @@ export class Hold<Axes extends string = string> {
    * store remembers it.
    */
   abandon(): void {
-    let triesLeft = 2 * RENEWALS;
-    const tryLater = () => void setTimeout(tryNow, this.ttl / RENEWALS).unref();
+    let triesLeft = 2 * TRIES;
+    const tryLater = () => void setTimeout(tryNow, this.ttl / TRIES).unref();
     const tryNow = () => {
       this.cancel().catch((error: unknown) => {
         triesLeft -= 1;

@@ -48,7 +48,7 @@ export function meterStream<Chunk, Axes extends string>(
   return streamWithin(hold, chunks, options);
 }
 
-/** What is known of the stream of a model. */
+/** Facts about the stream of a model. */
 interface KnownStream {
   /** The tokens that the program has requested at most. The hold never covers more for a stream that keeps to it. */
   readonly most?: number | undefined;
@@ -152,7 +152,7 @@ class Cover<Axes extends string> {
     this.renewal = new Renewal(hold, renewed, (error) => this.#fail(error));
   }
 
-  /** Are so many tokens paid for? */
+  /** Is this number of tokens paid for? */
   includes(tokens: number): boolean {
     return tokens < this.tokens || (tokens === this.tokens && tokens === this.most);
   }

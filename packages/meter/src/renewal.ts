@@ -2,7 +2,7 @@ import type { Denial } from './errors.js';
 import type { Hold } from './hold.js';
 
 /** Renewals within a time to live: after a late one there is time for another. */
-export const RENEWALS = 3;
+const RENEWALS = 3;
 
 /** Renews a hold while its call runs, but not for a reader that has stopped reading. */
 export class Renewal {

@@ -54,7 +54,7 @@ export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
   if (wait !== 0) return wait;
 
   const until = lapseAt(now, call.wait);
-  // What is only held is counted when it is settled, in the window in which the hold took its last amount: a window that has ended counts nothing.
+  // A hold of this kind is counted when it is settled, and a window that has ended counts nothing: the last one that it took from must be open.
   const began = kind === REFUND && limits.some(({ given, before }) => given > before) ? now : known[BEGAN];
   const amounts: number[] = [];
   for (const limit of limits) {
