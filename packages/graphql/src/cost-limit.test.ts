@@ -114,7 +114,7 @@ describe('the cost of an operation', () => {
 
   test('takes the size of a list of an interface from the type with the longest one', () => {
     const schema = buildSchema(`${DIRECTIVES}
-      type Query { node: Node  own: Own  page: Page }
+      type Query { node: Node  own: Own  page: Page  short: Short }
       interface Node { items(first: Int): [Item!] }
       type A implements Node { items(first: Int): [Item!] @listSize(assumedSize: 1000) }
       type B implements Node { items(first: Int): [Item!] }
@@ -122,6 +122,8 @@ describe('the cost of an operation', () => {
       type C implements Own { items: [Item!] @listSize(assumedSize: 50) }
       interface Page { nodes: [Item!] }
       type D implements Page { nodes: [Item!] }
+      interface Short { items: [Item!] }
+      type E implements Short { items(first: Int): [Item!] @listSize(slicingArguments: ["first"]) }
       type Item { id: ID }
     `);
     const costIn = (text: string) => limitOf().cost({ schema, document: parse(text) })?.cost;
@@ -129,6 +131,7 @@ describe('the cost of an operation', () => {
     expect(costIn('{ node { items(first: 2000) { id } } }')).toBe(2021);
     expect(costIn('{ own { items { id } } }')).toBe(4);
     expect(costIn('{ page { nodes { id } } }')).toBe(11);
+    expect(costIn('{ short { items { id } } }')).toBe(11); // it has no argument that a client could give
   });
 
   test('counts scalars: a hundred are one object', () => {

@@ -36,8 +36,12 @@ export interface FieldModel {
   readonly each: number;
   readonly isList: boolean;
   readonly sizedFields: readonly string[];
-  /** The items of a call; undefined: nothing says how many. @throws GraphQLError for arguments that the field refuses */
-  size(args: Args): number | undefined;
+  /**
+   * The items of a call; undefined: nothing says how many.
+   * @param mayLack of a field of an interface, which may not have all arguments of its types: refuses nothing
+   * @throws GraphQLError for arguments that the field refuses
+   */
+  size(args: Args, mayLack?: boolean): number | undefined;
 }
 
 /** Without a directive these arguments say how long a list is, or which lists a connection has. */
@@ -99,7 +103,8 @@ export class CostModel {
     const size =
       isInterfaceType(parent) && ownSize === undefined
         ? this.#implementedSize(parent, field)
-        : (args: Args) => sizeOf(name, slicing, one, args) ?? assumedSize ?? undefined;
+        : (args: Args, mayLack = false) =>
+            sizeOf(name, slicing, one && !mayLack, args) ?? assumedSize ?? undefined;
     return { call, each: this.#each(type), isList, sizedFields, size };
   }
 
@@ -115,7 +120,7 @@ export class CostModel {
     const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
     const { listSize } = this.costs.defaults;
     return (args) => {
-      const sizes = fields.map((field) => this.of(field)?.size(args));
+      const sizes = fields.map((field) => this.of(field)?.size(args, true));
       // Without any size the field above may say it.
       if (sizes.every((size) => size === undefined)) return undefined;
       return Math.max(...sizes.map((size) => size ?? listSize));

@@ -209,6 +209,21 @@ test('return aborts a provider that stalls, and settles what arrived', async () 
   expect(await left()).toBe(990);
 });
 
+test('what arrived is settled when return aborts a provider that then ends without an error', async () => {
+  const { hold, options, left } = await begin();
+  const abort = new AbortController();
+  async function* ending() {
+    yield 'w '.repeat(10);
+    await new Promise((ended) => abort.signal.addEventListener('abort', ended));
+  }
+  const used = () => ({ output: 1 }); // the figure of its begin
+  const stream = meterStream(hold, ending(), { ...options, abort, used });
+  await stream.next();
+  void stream.next();
+  await stream.return();
+  expect(await left()).toBe(990);
+});
+
 test('one call to the store holds as much as a step', async () => {
   let calls = 0;
   const decide: Store['decide'] = (call) => {

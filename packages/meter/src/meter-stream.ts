@@ -97,7 +97,8 @@ export function streamWithin<Chunk, Axes extends string>(
         if (last !== undefined) yield last(denial);
         return;
       }
-      isWhole = true;
+      // A source that ends without an error when it is aborted has no figures of its end.
+      isWhole = abort?.signal.aborted !== true;
     } catch (error) {
       hasFailed = true;
       throw error;
@@ -180,6 +181,11 @@ class Cover<Axes extends string> {
   /** The hold is used up: waits until more is there. @returns why there is no more */
   async extended(arrived: number): Promise<Denial | undefined> {
     await this.#wait();
+    if (this.#denial === undefined && !this.includes(arrived)) {
+      // One chunk was longer than the step, or that call has failed and the store answers again.
+      this.extend(arrived);
+      await this.#wait();
+    }
     if (this.#denial !== undefined) {
       // It may be old: others have given back meanwhile, and less may fit.
       this.step = this.#least;

@@ -202,6 +202,16 @@ test('a hold is repeated with its id after its reply was lost, also if the secon
   await budget.close();
 });
 
+test('a lost hold can be repeated after a repeat with more was denied', async () => {
+  const budget = meter({ ...options, name: 'denied', store: losing([false, false]) });
+  await rejection(budget.hold('key', { usd: 30 }, { id: 'r1' }));
+  const denial = { code: 'SLUICE_BUDGET_EXCEEDED' };
+  await expect(budget.hold('key', { usd: 101 }, { id: 'r1' })).rejects.toMatchObject(denial);
+  await (await budget.hold('key', { usd: 30 }, { id: 'r1' })).cancel();
+  expect((await budget.status('key')).left).toEqual({ usd: 100 });
+  await budget.close();
+});
+
 test('of several calls that repeat a lost hold one gets it', async () => {
   const budget = meter({ ...options, name: 'raced', store: losing([false, false]) });
   await rejection(budget.hold('key', { usd: 30 }, { id: 'r1' }));

@@ -12,6 +12,7 @@ import {
 import { type Amounts, checkAmounts } from './amounts.js';
 import type { BudgetState } from './budget-state.js';
 import { PublishedMeter } from './definition.js';
+import { isBudgetExceededError } from './errors.js';
 import { Hold, type HoldSetting } from './hold.js';
 import { stateOf } from './left.js';
 import {
@@ -148,7 +149,9 @@ export class Meter<Who, Axes extends string> {
     } catch (error) {
       const mayHaveBegun = isStoreUnavailableError(error) && !(error.neverSent && before === undefined);
       if (mayHaveBegun && options.id === undefined) hold.abandon();
-      else if (mayHaveBegun) this.#unknown.set(key, owner);
+      // A denial leaves what an attempt before it may hold.
+      else if (mayHaveBegun || (before !== undefined && isBudgetExceededError(error)))
+        this.#unknown.set(key, owner);
       throw error;
     }
     return hold;

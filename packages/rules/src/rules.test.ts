@@ -246,6 +246,24 @@ rules:
     await store.close();
   });
 
+  test('requests of one key with the numbers of two plans are not decided together', async () => {
+    const { rules, store } = rulesOf(`
+plans: { free: { n: 1 }, pro: { n: 5 } }
+defaultPlan: free
+rules:
+  - name: user
+    match: { path: /user }
+    key: '#{query.user}'
+    plan: '#{query.plan}'
+    limit: { fixedWindow: { limit: $plan.n, window: 1m } }
+`);
+    const of = (plan: string) => ({ view: request({ path: '/user', query: { user: 'ann', plan } }) });
+    expect(rules.matchAll([of('free'), of('pro')])).toBeUndefined();
+    expect(rules.matchAll([of('pro'), of('pro')])?.calls?.enforced).toMatchObject({ cost: { user: 2 } });
+    await rules.close();
+    await store.close();
+  });
+
   test("counts survive a change of a limit's numbers", async () => {
     const { rules, store } = rulesOf(API);
     await rules.limiter('sms').consume('+49');

@@ -19,8 +19,12 @@ export interface JoinedRules {
 
 type Joined = ApplyingRule & { call: (MatchedRule & { cost: number }) | undefined };
 
-/** A rule that applies again has the member `user#2`, or takes more permits if the key is the same. */
-export function joinRequests(set: RuleSet, requests: readonly JoinedRequest[]): JoinedRules {
+/**
+ * A rule that applies again has the member `user#2`, or takes more permits if the key is the same.
+ * @returns undefined if a rule applies to one key with the numbers of two plans: a store decides each key once, by one limit
+ */
+export function joinRequests(set: RuleSet, requests: readonly JoinedRequest[]): JoinedRules | undefined {
+  let hasTwoPlans = false;
   const applying: ApplyingRule[] = [];
   const byKey = new Map<string, Joined>();
   const uses = new Map<string, number>();
@@ -32,9 +36,10 @@ export function joinRequests(set: RuleSet, requests: readonly JoinedRequest[]): 
         applying.push(one);
         return [];
       }
-      const id = JSON.stringify([rule.name, call.plan, call.key]);
+      const id = JSON.stringify([rule.name, call.key]);
       const before = byKey.get(id)?.call;
       if (before !== undefined) {
+        hasTwoPlans ||= before.plan !== call.plan;
         before.cost = Math.min(before.cost + call.cost, Number.MAX_SAFE_INTEGER);
         return [memberOf(before)];
       }
@@ -46,7 +51,7 @@ export function joinRequests(set: RuleSet, requests: readonly JoinedRequest[]): 
       return [memberOf(joined.call)];
     });
   });
-  return { applying, members };
+  return hasTwoPlans ? undefined : { applying, members };
 }
 
 /** @returns undefined if the request lacks the key of an enforced rule, or has no valid cost */

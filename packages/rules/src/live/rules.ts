@@ -121,7 +121,8 @@ export class Rules implements RequestRules {
   /**
    * The rules of several requests that are decided together, all or nothing, such as the descriptors of one call of Envoy.
    * @returns `members`: the names of each request's rules in the decision, undefined for a request that `match` refuses. Undefined if
-   *   they cannot be decided together: in a Redis Cluster without a `hashTag`, and if a rollout has them under different versions
+   *   they cannot be decided together: in a Redis Cluster without a `hashTag`, if a rollout has them under different versions, and if one
+   *   rule applies to one key with the numbers of two plans
    */
   matchAll(
     requests: readonly JoinedRequest[],
@@ -132,7 +133,9 @@ export class Rules implements RequestRules {
     if (version === undefined || versions.size > 1) return undefined;
     const { set, combinations } = version;
     if (this.store.slotted && set.document.hashTag === undefined) return undefined;
-    const { applying, members } = joinRequests(set, requests);
+    const joined = joinRequests(set, requests);
+    if (joined === undefined) return undefined;
+    const { applying, members } = joined;
     const limiterOf = (rule: Rule, numbers: RuleNumbers) => this.#bank.get(set, rule, numbers);
     const calls =
       applying.length === 0 ? undefined : new RequestCalls(set, applying, limiterOf, combinations);
