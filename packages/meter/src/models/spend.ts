@@ -51,8 +51,9 @@ export async function beginSpend<Who, Axes extends string>(
   const amounts = (figures: Figures) => setting.amounts(usageOf(figures));
   const { upstream, cost } = setting;
   const costOf = (figures: Figures) => checkCost(`${where}: the result of cost`, cost!(usageOf(figures)));
-  const taken = upstream && cost && { service: upstream, of: costOf };
-  taken?.of({ output: most ?? step }); // a bad one is refused before anything is held
+  // A bad cost is refused before anything is held.
+  const taken = upstream &&
+    cost && { service: upstream, estimate: costOf({ output: most ?? step }), of: costOf };
   const begin = async (first: number) =>
     new Spend(await budget.hold(who, amounts({ output: first })), {
       ...{ call, most, first, step, input, amounts, taken },
@@ -80,7 +81,9 @@ interface Parts<Axes extends string> {
   readonly count: (text: string) => number;
   readonly amounts: (figures: Figures) => Amounts<Axes>;
   /** What the call takes of the limits of its service. */
-  readonly taken: { readonly service: LimitedService; readonly of: (figures: Figures) => Cost } | undefined;
+  readonly taken:
+    | { readonly service: LimitedService; readonly estimate: Cost; readonly of: (figures: Figures) => Cost }
+    | undefined;
 }
 
 /** The hold of one call of a model, from before it is sent until it is settled. */
@@ -131,10 +134,10 @@ export class Spend<Axes extends string> {
 
   /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
   #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
-    const { taken, most, step } = this.parts;
+    const { taken } = this.parts;
     if (taken === undefined) return work();
     const actual = this.#used.then((figures) => figures && taken.of(figures));
-    return taken.service.withCost(taken.of({ output: most ?? step }), actual, work);
+    return taken.service.withCost(taken.estimate, actual, work);
   }
 
   /** The call is over. @param used undefined: not known */
