@@ -28,6 +28,8 @@ export interface PostgresTableOptions extends Wanted {
 
 /** The keys that a turn has locked. */
 interface Locked extends OpenKeys {
+  /** All of them, also those that do not exist. */
+  readonly keys: readonly string[];
   readonly transaction: string;
 }
 
@@ -78,7 +80,7 @@ export class PostgresTable implements EntryTable {
           this.#query(link, 'lock', [arrayOf(keys)]),
         ]),
       );
-      return this.#lockedOf(rows);
+      return this.#lockedOf(keys, rows);
     } catch (error) {
       this.#failed(link, error as Error);
       if (isAgain(error) || (mayReconnect && !network.isReady)) return undefined;
@@ -86,7 +88,7 @@ export class PostgresTable implements EntryTable {
     }
   }
 
-  #lockedOf(rows: readonly (readonly unknown[])[]): Locked {
+  #lockedOf(keys: readonly string[], rows: readonly (readonly unknown[])[]): Locked {
     const { clock } = this.#options;
     const entries = new Map<string, KeptEntry>();
     let [transaction, now] = ['', 0];
@@ -94,7 +96,7 @@ export class PostgresTable implements EntryTable {
       if (entry === null) [transaction, now] = [key, clock?.now() ?? Number(number)];
       else entries.set(key, { key, entry, expires: Number(number) });
     }
-    return { now, entries, transaction };
+    return { keys, now, entries, transaction };
   }
 
   /** Trip 2. @returns whether everything was kept; otherwise nothing was */
@@ -124,13 +126,16 @@ export class PostgresTable implements EntryTable {
   }
 
   /** @returns the replies, first to the writes and last to COMMIT, and how many keys the writes must keep */
-  #send(link: Link, { entries, transaction }: Locked, { changed, grants }: Changes) {
+  #send(link: Link, { keys, entries, transaction }: Locked, { changed, grants }: Changes) {
     const kept = changed.filter(({ entry }) => entry !== undefined);
     const inserted = kept.filter(({ key }) => !entries.has(key));
     const updated = kept.filter(({ key }) => entries.has(key));
     const removed = changed.filter(({ key, entry }) => entry === undefined && entries.has(key));
-    const onlyUpdates = inserted.length === 0 && removed.length === 0;
-    const columns = [...columnsOf(updated), ...(onlyUpdates ? [] : [keysOf(removed)]), transaction];
+    const absent = keys.filter((key) => !entries.has(key) && !inserted.some((one) => one.key === key));
+    const onlyUpdates = inserted.length === 0 && removed.length === 0 && absent.length === 0;
+    const columns = onlyUpdates
+      ? [...columnsOf(updated), transaction]
+      : [...columnsOf(updated), keysOf(removed), transaction, arrayOf(absent)];
     const replies = [
       onlyUpdates
         ? this.#query(link, 'update', columns)

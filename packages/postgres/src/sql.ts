@@ -85,16 +85,18 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       )
       SELECT count(*), ${same('$4')} FROM updated`,
     /**
-     * $1 to $3 of keys that did not exist, $4 to $6 of keys that did, $7 keys to remove, $8 the transaction. Returns how many of the first were kept,
-     * and the same as `update`. If another process has inserted one of them meanwhile, the others are not changed.
+     * $1 to $3 of keys that did not exist, $4 to $6 of keys that did, $7 keys to remove, $8 the transaction, $9 keys that the decision has found
+     * absent and leaves so. Returns how many of the first were kept, or -1, and the same as `update`. Nothing changes if another process has inserted
+     * one of the first or of the last meanwhile: a row that is inserted while `lock` waits for another one is not in its snapshot.
      */
     keep: `
       WITH inserted AS (
         INSERT INTO ${table} (key, entry, expires)
         SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS made (key, entry, expires)
-        WHERE ${same('$8')} ORDER BY made.key COLLATE "C" ON CONFLICT (key) DO NOTHING RETURNING 1
+        WHERE ${same('$8')} AND NOT EXISTS (SELECT 1 FROM ${table} WHERE key = ANY($9::text[])) ORDER BY made.key COLLATE "C" ON CONFLICT (key) DO NOTHING RETURNING 1
       ), counted AS (
-        SELECT count(*) AS kept, ${same('$8')} AS same FROM inserted
+        SELECT CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE key = ANY($9::text[])) THEN -1 ELSE count(*) END AS kept, ${same('$8')} AS same
+        FROM inserted
       ), ready AS (
         SELECT kept = cardinality($1::text[]) AND same AS yes FROM counted
       ), updated AS (
