@@ -131,7 +131,8 @@ export class PostgresTable implements EntryTable {
     const inserted = kept.filter(({ key }) => !entries.has(key));
     const updated = kept.filter(({ key }) => entries.has(key));
     const removed = changed.filter(({ key, entry }) => entry === undefined && entries.has(key));
-    const absent = keys.filter((key) => !entries.has(key) && !inserted.some((one) => one.key === key));
+    const made = new Set(inserted.map(({ key }) => key));
+    const absent = keys.filter((key) => !entries.has(key) && !made.has(key));
     const onlyUpdates = inserted.length === 0 && removed.length === 0 && absent.length === 0;
     const columns = onlyUpdates
       ? [...columnsOf(updated), transaction]

@@ -93,7 +93,8 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       WITH inserted AS (
         INSERT INTO ${table} (key, entry, expires)
         SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS made (key, entry, expires)
-        WHERE ${same('$8')} AND NOT EXISTS (SELECT 1 FROM ${table} WHERE key = ANY($9::text[])) ORDER BY made.key COLLATE "C" ON CONFLICT (key) DO NOTHING RETURNING 1
+        WHERE ${same('$8')} AND NOT EXISTS (SELECT 1 FROM ${table} WHERE key = ANY($9::text[]))
+        ORDER BY made.key COLLATE "C" ON CONFLICT (key) DO NOTHING RETURNING 1
       ), counted AS (
         SELECT CASE WHEN EXISTS (SELECT 1 FROM ${table} WHERE key = ANY($9::text[])) THEN -1 ELSE count(*) END AS kept, ${same('$8')} AS same
         FROM inserted
