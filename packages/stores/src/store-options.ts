@@ -1,4 +1,4 @@
-import { fixedWindow, type LimiterBaseOptions, LimiterClosedError, type RateLimiter } from '@sluice/core';
+import { fixedWindow, type LimiterBaseOptions, type RateLimiter } from '@sluice/core';
 import { checkOptions, LimiterPool } from '@sluice/core/internal';
 
 const OPTIONS = [
@@ -44,7 +44,7 @@ export class HostLimiters {
 
   /** @throws RangeError unless the limit is a whole number and the window a duration up to ten years; LimiterClosedError */
   get(limit: number, window: number): RateLimiter {
-    if (this.#pool.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
+    this.#pool.checkOpen();
     const key = `${limit}/${window}`;
     return this.#pool.limiters.get(key) ?? this.#pool.add(key, fixedWindow({ limit, window }));
   }

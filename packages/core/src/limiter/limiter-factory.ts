@@ -100,12 +100,17 @@ export class LimiterPool {
    * @throws RangeError, TypeError for an invalid policy; LimiterClosedError
    */
   byPolicies(policies: LimiterPolicies): RateLimiter {
-    if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
+    this.checkOpen();
     const key = JSON.stringify(policies);
     const kept = this.limiters.get(key);
     if (kept === undefined) return this.add(key, policies);
     this.#latest = kept;
     return kept;
+  }
+
+  /** @throws LimiterClosedError */
+  checkOpen(): void {
+    if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
   }
 
   /** A call waits, or a permit is held. */
