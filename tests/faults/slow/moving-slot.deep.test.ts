@@ -29,17 +29,21 @@ test('exactly the limit passes under load while a slot moves around the cluster'
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
-  await Promise.all([...callers, around().finally(() => (going = false))]);
+  // A loaded machine answers fewer calls in a round.
+  const untilMany = async () => {
+    do await around();
+    while (admitted < 300);
+  };
+  await Promise.all([...callers, untilMany().finally(() => (going = false))]);
   // A call that rejected after too many redirections did not count.
   const { remaining } = await fromRedis(() => limiters[0]!.peek(key));
   expect(2_000 - remaining).toBe(admitted);
-  expect(admitted).toBeGreaterThan(100);
   record({
     ...{ group, fault: 'a slot moves from node to node, under load' },
     seen: degraded === 0 ? 'nothing' : `the failure policy, ${degraded} times of ${admitted + degraded}`,
     counted: 'each call once',
   });
-});
+}, 120_000);
 
 test('TRYAGAIN (the keys of one decision are on two nodes) lets the failure policy decide', async () => {
   const [home, away] = own.nodes;
