@@ -18,14 +18,16 @@ export class CallUsage implements CallObserver {
   readonly #keys: ObservedLimiter['keys'];
   /** Of a combination: the counters of its limiters, by their names in it. */
   readonly #members: ReadonlyMap<string, CallCounter>;
+  /** Do several members have one name, and so one counter? */
+  readonly #shared: boolean;
 
   constructor(usage: StoreUsage, { name, keys, members = NO_MEMBERS }: ObservedLimiter) {
     this.#counter = new CallCounter(usage, name);
     this.#keys = keys;
-    // A call counts once under a name.
-    const names = [name, ...members.values()];
-    const single = [...members].filter(([, one]) => names.indexOf(one) === names.lastIndexOf(one));
-    this.#members = new Map(single.map(([member, one]) => [member, new CallCounter(usage, one)]));
+    const others = [...members].filter(([, one]) => one !== name);
+    const counters = new Map(others.map(([, one]) => [one, new CallCounter(usage, one)]));
+    this.#members = new Map(others.map(([member, one]) => [member, counters.get(one)!]));
+    this.#shared = counters.size < others.length;
   }
 
   topKeys(): TopKeys {
@@ -57,15 +59,18 @@ export class CallUsage implements CallObserver {
   charged(): void {}
 
   /**
-   * The policies of one limiter have one key, and may have several costs: the largest counts. Of a denied call, only the limiter that
-   * denied it counts one.
+   * The policies of one limiter have one key, and may have several costs: the largest counts. A call counts once under a name; of a denied
+   * call, only the limiter that denied it counts one.
    */
   #took(parts: readonly Part[], shadow: boolean): void {
+    const counted = this.#shared ? new Set<CallCounter | undefined>() : undefined;
     for (let i = 0; i < parts.length; ) {
       const part = parts[i]!;
       const key = this.#keyOf(part);
       let { cost } = part;
-      this.#members.get(part.limit.policy)?.count('allowed', shadow);
+      const member = this.#members.get(part.limit.policy);
+      if (!counted?.has(member)) member?.count('allowed', shadow);
+      counted?.add(member);
       for (i += 1; i < parts.length && this.#keyOf(parts[i]!) === key; i += 1)
         cost = Math.max(cost, parts[i]!.cost);
       this.#counter.took(key, cost);

@@ -140,7 +140,7 @@ test('a combination counts the key of each member, and the member that denied', 
   expect(everybody.topKeys().costly).toEqual([]);
 });
 
-test('a member of a combination counts what passed and what it denied; members of one name do not', async () => {
+test('a member of a combination counts what passed and what it denied; members of one name count a call once', async () => {
   const store = plain();
   const everybody = new RateLimiter({ name: 'all', policy: fixedWindow({ limit: 9, window: '1h' }), store });
   const both = new CombinedLimiter(
@@ -153,15 +153,18 @@ test('a member of a combination counts what passed and what it denied; members o
     b: limiterOf({ store, name: 'same' }),
   });
   twice.consumeSync({ a: 'ann', b: 'bob' });
+  twice.consumeSync({ a: 'ann', b: 'bob' });
+  twice.consumeSync({ a: 'ann', b: 'joe' });
   const counted = Object.entries(await decisionsOf(store)).map(([name, { enforce }]) => [
     name,
     enforce.allowed,
     enforce.denied,
   ]);
   expect(counted).toEqual([
-    ['a+b', 1, 0],
+    ['a+b', 2, 1],
     ['all', 2, 0],
     ['both', 2, 1],
+    ['same', 2, 1],
     ['user', 2, 1],
   ]);
 });
