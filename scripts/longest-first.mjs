@@ -10,6 +10,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The longest suites, by falling time. One that is not here is put where Jest would put it. */
 const LONGEST = [
+  'tests/contracts/adapters/counting.test.ts',
+  'tests/contracts/store/redis.test.ts',
+  'tests/contracts/store/memory.test.ts',
+  'tests/integration/docs/documents.test.ts',
+  'tests/integration/cluster/cluster.test.ts',
   'tests/integration/website/site.deep.test.ts',
   'tests/integration/consumers/consumers.deep.test.ts',
   'tests/simulation/fleet.deep.test.ts',

@@ -180,7 +180,7 @@ describe('a call counts', () => {
   });
 
   test.each([{ sub: '' }, { sub: { admin: true } }, { sub: ['ann'] }, { sub: null }])(
-    'for nobody if the subject is %p: it fails',
+    'for no key if the subject is %p: it fails',
     async (extra) => {
       const client = await limitedClient(TWO, token({ extra }));
       expect(await rejection(call(client))).toMatchObject({ code: -32603 });

@@ -152,8 +152,8 @@ export class Hold<Axes extends string = string> {
   }
 
   /**
-   * @internal Nobody has this hold: its caller got an error. Gives back what it may have taken, as soon as the store answers, for as long as the
-   * store remembers it.
+   * @internal Gives back what this hold may have taken: its caller got an error in place of it. Tries until the store answers, at most for as
+   * long as the store remembers the hold.
    */
   abandon(): void {
     let triesLeft = 2 * TRIES;

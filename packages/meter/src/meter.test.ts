@@ -224,7 +224,7 @@ test('of several calls that repeat a lost hold one gets it', async () => {
   await budget.close();
 });
 
-describe('a hold that nobody can repeat', () => {
+describe('what a lost hold without an id has taken', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
@@ -238,7 +238,7 @@ describe('a hold that nobody can repeat', () => {
     await budget.close();
   });
 
-  test('is tried for as long as the store remembers it', async () => {
+  test('is given back by attempts that end when the store has forgotten the hold', async () => {
     const losses = [false, ...Array<boolean>(20).fill(true)];
     const budget = meter({ ...options, name: 'given-up', store: losing(losses) });
     await rejection(budget.hold('key', { usd: 30 }));

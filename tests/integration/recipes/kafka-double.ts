@@ -11,6 +11,7 @@ import loggers from 'kafkajs/src/loggers/index.js';
 const PARTITIONS = [
   Array.from({ length: 12 }, (_, i) => ['acme', `a${i}`]),
   Array.from({ length: 3 }, (_, i) => ['globex', `g${i}`]),
+  [['', 'without a key']],
 ];
 
 /** What the loop calls of a consumer group: it fetches from the offset after the last resolved one, and nothing of a paused partition. */
