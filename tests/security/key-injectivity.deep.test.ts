@@ -1,9 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { compileKey } from '@sluice/core/internal';
 import fc from 'fast-check';
 import { type Decision, fixedWindow, memoryStore, RateLimiter } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
+import { heapUsed } from '../support/heap-used.js';
 import { testClient } from '../support/redis/test-client.js';
 import { redisUrl, uniqueName } from '../support/redis-url.js';
 import { runs } from '../support/runs.js';
@@ -104,12 +103,6 @@ test('keys of a megabyte that differ in the last character have own counts in 20
   await checkInjective('#{0}', [...values, ...values]);
   await checkInjective('#{1}:#{0}', [...values, ...values]);
 });
-
-function heapUsed(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  return process.memoryUsage().heapUsed;
-}
 
 test('two hundred keys of a megabyte use less than 20 MB of heap', async () => {
   const limiter = new RateLimiter({ name: uniqueName('long'), policy, store: memory });
