@@ -31,8 +31,6 @@ export interface HoldSetting {
 /** Attempts within a time to live to give back an abandoned hold. */
 const TRIES = 3;
 
-const isUndefined = (value: unknown): boolean => value === undefined;
-
 /** Amounts that a call may still spend. It lapses after its `ttl` unless it is renewed. */
 export class Hold<Axes extends string = string> {
   readonly #context: HoldContext;
@@ -102,12 +100,12 @@ export class Hold<Axes extends string = string> {
    * @returns false if it does not: nothing has changed then, and `denial` says why
    * @throws HoldLapsedError, StoreUnavailableError; TypeError after `settle` or `cancel`
    */
-  more(amounts: Amounts<Axes>): Promise<boolean> {
-    return this.extend(amounts).then(isUndefined);
+  async more(amounts: Amounts<Axes>): Promise<boolean> {
+    return (await this.extend(amounts)) === undefined;
   }
 
   /** @internal As `more`. @returns why it does not fit: a call after it may change `denial` first */
-  extend(amounts: Amounts<Axes>): Promise<Denial | undefined> {
+  async extend(amounts: Amounts<Axes>): Promise<Denial | undefined> {
     const more = checkAmounts('more', amounts, this.#context.axisNames);
     return this.#inTurn('more', () => {
       const sums: Record<string, number> = { ...this.#amounts };
@@ -121,8 +119,8 @@ export class Hold<Axes extends string = string> {
    * @returns false if the hold has lapsed, with `lapse: 'refund'`, and its amounts no longer fit
    * @throws as `more` does
    */
-  renew(): Promise<boolean> {
-    return this.renewed().then(isUndefined);
+  async renew(): Promise<boolean> {
+    return (await this.renewed()) === undefined;
   }
 
   /** @internal As `renew`. @returns why the amounts no longer fit */
@@ -135,7 +133,7 @@ export class Hold<Axes extends string = string> {
    * the reply was lost: the first result is the result. More than was held is counted, too, and may make `left` negative.
    * @throws HoldLapsedError, StoreUnavailableError: then call it again
    */
-  settle(used: Amounts<Axes>): Promise<BudgetState> {
+  async settle(used: Amounts<Axes>): Promise<BudgetState> {
     const given = checkAmounts('settle', used, this.#context.axisNames);
     return this.#end(() => {
       this.#unsettled = { ...this.#amounts, ...given };

@@ -47,8 +47,8 @@ describe('a hold refuses', () => {
       const usd = amount as number;
       await expect(budget.hold('key', { usd })).rejects.toThrow(/usd must be a whole number/);
       const hold = await budget.hold('key', { usd: 1 });
-      expect(() => hold.more({ usd })).toThrow(/more: usd/);
-      expect(() => hold.settle({ usd })).toThrow(/settle: usd/);
+      await expect(hold.more({ usd })).rejects.toThrow(/more: usd/);
+      await expect(hold.settle({ usd })).rejects.toThrow(/settle: usd/);
       await hold.cancel();
       expect((await budget.status('key')).left).toEqual({ usd: 100 });
     },
