@@ -134,6 +134,11 @@ export class Hold<Axes extends string = string> {
    * @throws HoldLapsedError, StoreUnavailableError: then call it again
    */
   async settle(used: Amounts<Axes>): Promise<BudgetState> {
+    return this.endWith(used);
+  }
+
+  /** @internal As `settle`, but wrong amounts are thrown at once: another way to settle may have better ones. */
+  endWith(used: Amounts<Axes>): Promise<BudgetState> {
     const given = checkAmounts('settle', used, this.#context.axisNames);
     return this.#end(() => {
       this.#unsettled = { ...this.#amounts, ...given };

@@ -17,7 +17,7 @@ export async function settleFirst<Axes extends string>(
     try {
       const used = way();
       if (used === undefined) continue;
-      settled = hold.settle(used);
+      settled = hold.endWith(used);
     } catch (error) {
       errors.push(error);
       continue;
