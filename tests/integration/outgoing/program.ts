@@ -22,6 +22,8 @@ async function main({ name, origin, url, calls, width, perSecond }: Work): Promi
     reads: [standardHeaders({ scope: 'account' })],
     timeout: '2m',
     deadline: '5s',
+    // On a busy machine calls leave late, and together, so the service refuses some of them often.
+    retry: { attempts: 20, budget: { tokens: 10_000 } },
     ...(perSecond !== undefined && { limits: { requests: slidingLog({ limit: perSecond, window: '1s' }) } }),
   });
   let left = calls;
