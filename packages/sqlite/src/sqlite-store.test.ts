@@ -111,6 +111,22 @@ describe('consumeSync', () => {
     expect(limiter.consumeSync('ann')).toMatchObject({ allowed: true, degraded: false });
   });
 
+  test('a file that is in use is no failure of the store: other calls go on waiting for it', async () => {
+    const store = sqliteStore(file);
+    await store.connect();
+    const degraded = jest.fn();
+    store.on('degraded', degraded).on('storeError', degraded);
+    const limiter = limiterOf(store, { failurePolicy: 'deny' });
+    const other = otherProgram();
+    other.exec('BEGIN IMMEDIATE');
+    for (let call = 0; call < 10; call += 1) expect(limiter.consumeSync('ann').degraded).toBe(true);
+    const decided = limiter.consume('ann');
+    await setTimeout(50);
+    other.exec('COMMIT');
+    expect(await decided).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
+    expect(degraded).not.toHaveBeenCalled();
+  });
+
   test('says what to do before the driver is loaded', () => {
     const limiter = limiterOf(sqliteStore(file));
     expect(() => limiter.consumeSync('ann')).toThrow(/await store\.connect\(\) before the first consumeSync/);
