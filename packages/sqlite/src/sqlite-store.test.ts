@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -257,6 +257,30 @@ test('a damaged file is an outage: the failure policy decides', async () => {
   await limiter.consume('ann');
   otherProgram().exec('DROP TABLE sluice');
   expect(await limiter.consume('ann')).toMatchObject({ allowed: false, degraded: true });
+});
+
+test('a damaged file that is replaced by a whole one is used again without a restart', async () => {
+  const [store, backup] = [sqliteStore(file), join(folder, 'backup.db')];
+  const writer = limiterOf(store);
+  await Promise.all(Array.from({ length: 2_000 }, (_, i) => writer.consume(i)));
+  await store.close();
+  otherProgram().exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { size } = await stat(file);
+  await copyFile(file, backup);
+  const limiter = limiterOf(sqliteStore(file), { failurePolicy: 'deny' });
+  await limiter.consume(0);
+  const damaged = await open(file, 'r+');
+  await damaged.write(Buffer.alloc(size - 4_096, 0xa5), 0, size - 4_096, 4_096); // all but the header
+  await damaged.close();
+  let key = 0;
+  await eventually(async () => {
+    key += 1;
+    return (await limiter.consume(key)).degraded;
+  }, 0);
+  for (const journal of ['-wal', '-shm']) await rm(file + journal, { force: true });
+  await rename(backup, file);
+  await eventually(async () => !(await limiter.consume(key)).degraded);
+  expect(await limiter.peek(1_999)).toMatchObject({ remaining: 2, degraded: false });
 });
 
 test('a full disk is an outage: the failure policy decides new keys, and known ones go on', async () => {
