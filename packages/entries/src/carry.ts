@@ -8,7 +8,7 @@ export interface CarryOptions {
   readonly limiter?: string | undefined;
   readonly overwrites: boolean;
   readonly dryRun: boolean;
-  /** Ends it after the present page. */
+  /** Ends it after the present page, or after the present rules. */
   readonly signal: AbortSignal;
   /** Waits for an answer of the source: it may reject when that takes too long. Default: for as long as it takes. */
   ask?<T>(answer: Promise<T>): Promise<T>;
@@ -57,7 +57,8 @@ export async function carry(
     await put(page.filter((one) => !documents.takes(one, one.key.slice(start.length))));
     progress(carried);
   }
-  for (const { list, texts } of signal.aborted ? [] : documents.all) {
+  for (const { list, texts } of documents.all) {
+    if (signal.aborted) break;
     const isNew = await to.put([list], { overwrites: false, dryRun: true });
     if (isNew === 0 && !overwrites) continue;
     await put(texts, true);

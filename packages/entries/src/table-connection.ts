@@ -78,10 +78,10 @@ export class TableConnection<Link extends TableLink> implements TableNetwork {
 
   /** Resolves when the server answers and has the table. @throws StoreUnavailableError, StoreConfigurationError */
   async ready(): Promise<Link> {
-    const { open, setUp, classified } = this.#options;
-    if (this.#closed) throw this.#wasClosed();
+    const { open, setUp } = this.#options;
+    if (this.#closed) throw this.#wasClosed(true);
     if (this.#isReady) return this.#link!;
-    if (performance.now() < this.#nextAttempt) throw classified(this.connectionError, true);
+    if (performance.now() < this.#nextAttempt) throw this.errorOf(this.connectionError, true);
     try {
       const link = open();
       this.#link = link;
@@ -99,7 +99,7 @@ export class TableConnection<Link extends TableLink> implements TableNetwork {
       this.#failures += 1;
       this.#nextAttempt = performance.now() + pause * (1 - Math.random() / 2);
       this.#drop(error as Error);
-      throw this.#closed ? this.#wasClosed() : classified(error, true);
+      throw this.errorOf(error, true);
     }
   }
 
@@ -132,13 +132,18 @@ export class TableConnection<Link extends TableLink> implements TableNetwork {
     this.#endTrip?.(error);
   }
 
-  #wasClosed(): StoreUnavailableError {
+  /** An error of `trip` as one of ours. @param neverSent is it certain that nothing was kept? */
+  errorOf(error: unknown, neverSent: boolean): StoreUnavailableError | StoreConfigurationError {
+    return this.#closed ? this.#wasClosed(neverSent) : this.#options.classified(error, neverSent);
+  }
+
+  #wasClosed(neverSent: boolean): StoreUnavailableError {
     const { maker } = this.#options;
-    return new StoreUnavailableError(`${maker}: it was closed`, { reason: 'closed', neverSent: true });
+    return new StoreUnavailableError(`${maker}: it was closed`, { reason: 'closed', neverSent });
   }
 
   close(): void {
     this.#closed = true;
-    this.#drop(this.#wasClosed());
+    this.#drop(this.#wasClosed(true));
   }
 }

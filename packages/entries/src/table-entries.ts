@@ -74,11 +74,12 @@ export class TableEntries implements StoredEntries {
     return written;
   }
 
-  async #putTogether(entries: readonly StoredEntry[], { overwrites, dryRun }: PutOptions): Promise<number> {
-    const keys = entries.map(({ key }) => key);
+  /** A source may give a key twice: the last entry counts. */
+  async #putTogether(given: readonly StoredEntry[], { overwrites, dryRun }: PutOptions): Promise<number> {
+    const entries = new Map(given.map((one) => [one.key, one]));
     let written: readonly KeptEntry[] = [];
-    await this.#change(keys, (open) => {
-      written = entries
+    await this.#change([...entries.keys()], (open) => {
+      written = [...entries.values()]
         .filter(({ key }) => overwrites || liveAt(open, key) === undefined)
         .map(({ key, entry, left }) => ({ key, entry, expires: Math.min(open.now + left, NEVER_EXPIRES) }));
       return dryRun ? [] : written;

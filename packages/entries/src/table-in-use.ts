@@ -4,6 +4,8 @@ import { type Changes, type EntryTable, type KeptEntry, liveAt, type OpenKeys } 
 
 /** ms between two sweeps of the table, which one process makes for all, and between two steps of it. */
 const [SWEEP, STEP] = [60_000, 10];
+/** ms until a process first looks whether it may sweep: many live for less than a minute. */
+const FIRST_LOOK = 1_000;
 const SWEEPING = 'sluice:sweeping';
 
 /** Opens keys and keeps what `change` returns. @throws StoreUnavailableError, StoreConfigurationError */
@@ -40,7 +42,7 @@ export class TableInUse {
 
   /** See `EntryTable`. Waits for nothing that must load. */
   decide(keys: readonly string[], decide: (open: OpenKeys) => Changes, waits: boolean): MaybePromise<void> {
-    this.#sweeping ??= this.#sweepIn(SWEEP);
+    this.#sweeping ??= this.#sweepIn(FIRST_LOOK);
     return this.#table.change(keys, decide, waits);
   }
 
@@ -85,11 +87,15 @@ export class TableInUse {
     return result!;
   }
 
-  /** Resolves to true for the first caller, and to false for others until `ms` are over. */
-  claim(key: string, ms: number): Promise<boolean> {
-    return this.update(key, (live, now) =>
-      live === undefined ? [true, { key, entry: Buffer.alloc(0), expires: now + ms * 1000 }] : [false],
-    );
+  /**
+   * Resolves to true for the first caller, and to false for others until `ms` are over.
+   * @param longest ms: a claim that lasts longer than this is from before the clock went back, and ends
+   */
+  claim(key: string, ms: number, longest = Number.POSITIVE_INFINITY): Promise<boolean> {
+    return this.update(key, (live, now) => {
+      if (live !== undefined && live.expires - now <= longest * 1000) return [false];
+      return [true, { key, entry: Buffer.alloc(0), expires: now + ms * 1000 }];
+    });
   }
 
   #sweepIn(ms: number): NodeJS.Timeout {
@@ -99,7 +105,7 @@ export class TableInUse {
   async #sweep(goesOn: boolean): Promise<void> {
     let hasMore = false;
     try {
-      hasMore = (goesOn || (await this.claim(SWEEPING, SWEEP))) && (await this.#table.sweep());
+      hasMore = (goesOn || (await this.claim(SWEEPING, SWEEP, SWEEP))) && (await this.#table.sweep());
     } catch {} // calls that need the table get this error
     if (!this.closed) this.#sweeping = this.#sweepIn(hasMore ? STEP : SWEEP);
   }

@@ -1,4 +1,5 @@
 import { StoreConfigurationError } from '@sluice/core';
+import { clearTimeout, setTimeout, unref } from '@sluice/core/internal';
 import type { TableLink } from '@sluice/entries';
 import { quoted } from './sql.js';
 
@@ -26,6 +27,9 @@ export interface PostgresJs {
   end(options?: { timeout?: number }): Promise<unknown>;
   readonly options: { readonly max: number };
 }
+
+/** ms for a graceful end. A silent server would keep the process alive for minutes. */
+const GOODBYE = 1_000;
 
 export type PostgresClient = PgClient | PostgresJs;
 
@@ -66,8 +70,12 @@ function pgLink(client: PgClient): Link {
       client.on('end', () => lost(new Error('the connection ended')));
     },
     end: (now) => {
-      client.end().catch(() => {}); // it may be lost already
-      if (now) (client as { connection?: { stream?: { destroy?(): void } } }).connection?.stream?.destroy?.();
+      const destroy = () =>
+        (client as { connection?: { stream?: { destroy?(): void } } }).connection?.stream?.destroy?.();
+      const timer = unref(setTimeout(destroy, GOODBYE));
+      const ended = () => clearTimeout(timer);
+      client.end().then(ended, ended); // it may be lost already
+      if (now) destroy();
     },
   };
 }

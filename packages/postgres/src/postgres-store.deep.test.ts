@@ -380,10 +380,15 @@ test.each([true, false])(
 
 test('expired entries are swept away, a thousand at a time, but not those of a turn', async () => {
   const clock = new ManualClock();
-  const limiter = limiterOf(storeOf({ clock, definitions: false }));
-  await Promise.all(Array.from({ length: 2_500 }, (_, i) => limiter.consume(i)));
+  const consumeOnce = async (keys: readonly (string | number)[]) => {
+    const store = storeOf({ clock, definitions: false });
+    const limiter = limiterOf(store);
+    await Promise.all(keys.map((key) => limiter.consume(key)));
+    await store.close(); // it must not sweep meanwhile
+  };
+  await consumeOnce(Array.from({ length: 2_500 }, (_, i) => i));
   await clock.advance('2h');
-  await limiter.consume('new');
+  await consumeOnce(['new']);
   const other = await otherProgram();
   await other.query('BEGIN');
   await other.query("SELECT 1 FROM sluice WHERE key LIKE '%{7}%' FOR UPDATE");

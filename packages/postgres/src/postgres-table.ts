@@ -84,7 +84,7 @@ export class PostgresTable implements EntryTable {
     } catch (error) {
       this.#failed(link, error as Error);
       if (isAgain(error) || (mayReconnect && !network.isReady)) return undefined;
-      throw classified(error, true);
+      throw network.errorOf(error, true);
     }
   }
 
@@ -121,7 +121,7 @@ export class PostgresTable implements EntryTable {
     } catch (error) {
       this.#failed(link, error as Error);
       if (isAgain(error)) return false;
-      throw classified(error, await isCertain(replies, codeOf(error)));
+      throw this.network.errorOf(error, await isCertain(replies, codeOf(error)));
     }
   }
 
@@ -179,7 +179,7 @@ export class PostgresTable implements EntryTable {
         return await this.network.trip(() => link.query(text, values));
       } catch (error) {
         this.#failed(link, error as Error);
-        throw classified(error, false);
+        throw this.network.errorOf(error, false);
       }
     });
   }

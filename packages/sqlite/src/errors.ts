@@ -23,6 +23,9 @@ export function codeOf(error: unknown): string {
 /** Does another connection have the file? */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)$/.test(codeOf(error));
 
+/** Is the file damaged, or its disk? Only a new connection sees that another file has taken its place. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|IOERR|NOTADB)$/.test(codeOf(error));
+
 /** Does it need a person, rather than time? */
 const MISTAKE = /^SQLITE_(?:PERM|READONLY|CANTOPEN|NOTADB)$/;
 

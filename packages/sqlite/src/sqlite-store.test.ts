@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -111,6 +111,22 @@ describe('consumeSync', () => {
     expect(limiter.consumeSync('ann')).toMatchObject({ allowed: true, degraded: false });
   });
 
+  test('a file that is in use is no failure of the store: other calls go on waiting for it', async () => {
+    const store = sqliteStore(file);
+    await store.connect();
+    const degraded = jest.fn();
+    store.on('degraded', degraded).on('storeError', degraded);
+    const limiter = limiterOf(store, { failurePolicy: 'deny' });
+    const other = otherProgram();
+    other.exec('BEGIN IMMEDIATE');
+    for (let call = 0; call < 10; call += 1) expect(limiter.consumeSync('ann').degraded).toBe(true);
+    const decided = limiter.consume('ann');
+    await setTimeout(50);
+    other.exec('COMMIT');
+    expect(await decided).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
+    expect(degraded).not.toHaveBeenCalled();
+  });
+
   test('says what to do before the driver is loaded', () => {
     const limiter = limiterOf(sqliteStore(file));
     expect(() => limiter.consumeSync('ann')).toThrow(/await store\.connect\(\) before the first consumeSync/);
@@ -170,17 +186,23 @@ test('a waiting call of another connection is woken by a release', async () => {
 
 test('expired entries are swept away, a thousand at a time', async () => {
   const clock = new ManualClock();
-  const limiter = limiterOf(sqliteStore({ file, clock, definitions: false }));
-  await Promise.all(Array.from({ length: 2_500 }, (_, i) => limiter.consume(i)));
+  const consumeOnce = async (keys: readonly (string | number)[]) => {
+    const store = sqliteStore({ file, clock, definitions: false });
+    const limiter = limiterOf(store);
+    await Promise.all(keys.map((key) => limiter.consume(key)));
+    await store.close(); // it must not sweep meanwhile
+  };
+  await consumeOnce(Array.from({ length: 2_500 }, (_, i) => i));
   const table = new SqliteTable(file, clock, undefined);
   opened.push(table);
   await table.connect();
-  const rows = () => otherProgram().prepare('SELECT count(*) AS rows FROM sluice').get();
+  const rows = () =>
+    otherProgram().prepare("SELECT count(*) AS rows FROM sluice WHERE key <> 'sluice:sweeping'").get();
   const sweep = async () => [await table.sweep(), await table.sweep(), await table.sweep()];
   expect(await sweep()).toEqual([true, true, false]);
   expect(rows()).toMatchObject({ rows: 2_500 });
   await clock.advance('2h');
-  await limiter.consume('new');
+  await consumeOnce(['new']);
   expect(await sweep()).toEqual([true, true, false]);
   expect(rows()).toMatchObject({ rows: 1 });
 });
@@ -235,6 +257,30 @@ test('a damaged file is an outage: the failure policy decides', async () => {
   await limiter.consume('ann');
   otherProgram().exec('DROP TABLE sluice');
   expect(await limiter.consume('ann')).toMatchObject({ allowed: false, degraded: true });
+});
+
+test('a damaged file that is replaced by a whole one is used again without a restart', async () => {
+  const [store, backup] = [sqliteStore(file), join(folder, 'backup.db')];
+  const writer = limiterOf(store);
+  await Promise.all(Array.from({ length: 2_000 }, (_, i) => writer.consume(i)));
+  await store.close();
+  otherProgram().exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { size } = await stat(file);
+  await copyFile(file, backup);
+  const limiter = limiterOf(sqliteStore(file), { failurePolicy: 'deny' });
+  await limiter.consume(0);
+  const damaged = await open(file, 'r+');
+  await damaged.write(Buffer.alloc(size - 4_096, 0xa5), 0, size - 4_096, 4_096); // all but the header
+  await damaged.close();
+  let key = 0;
+  await eventually(async () => {
+    key += 1;
+    return (await limiter.consume(key)).degraded;
+  }, 0);
+  for (const journal of ['-wal', '-shm']) await rm(file + journal, { force: true });
+  await rename(backup, file);
+  await eventually(async () => !(await limiter.consume(key)).degraded);
+  expect(await limiter.peek(1_999)).toMatchObject({ remaining: 2, degraded: false });
 });
 
 test('a full disk is an outage: the failure policy decides new keys, and known ones go on', async () => {

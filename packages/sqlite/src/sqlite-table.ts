@@ -2,7 +2,7 @@ import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@slu
 import type { MaybePromise } from '@sluice/core/internal';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
 import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
-import { classified, codeOf, isBusy, NotOpenedError } from './errors.js';
+import { classified, codeOf, isBusy, isDamage, NotOpenedError } from './errors.js';
 import { factsOf, type SqliteFacts } from './facts.js';
 import { networkDiskOf } from './network-disk.js';
 
@@ -125,8 +125,14 @@ export class SqliteTable implements EntryTable {
       try {
         statements.rollback.run();
       } catch {} // some errors have ended the transaction already
-      throw codeOf(error) === '' ? error : classified(error, this.file);
+      throw codeOf(error) === '' ? error : this.#failed(error);
     }
+  }
+
+  /** An error of the driver as one of ours. After damage the next turn opens the file again. */
+  #failed(error: unknown): Error {
+    if (isDamage(error)) this.#closeFile();
+    return classified(error, this.file);
   }
 
   #inUse(cause: unknown): StoreUnavailableError {
@@ -158,7 +164,7 @@ export class SqliteTable implements EntryTable {
       this.#statements ??= this.#setUp();
       this.#statements.begin.run();
     } catch (error) {
-      throw isBusy(error) ? error : classified(error, this.file);
+      throw isBusy(error) ? error : this.#failed(error);
     }
     return this.#statements;
   }
@@ -285,9 +291,16 @@ export class SqliteTable implements EntryTable {
 
   close(): void {
     this.#closed = true;
-    this.#database?.close();
+    this.#closeFile();
+  }
+
+  #closeFile(): void {
+    const database = this.#database;
     this.#database = undefined;
     this.#statements = undefined;
+    try {
+      database?.close();
+    } catch {} // its disk may be damaged
   }
 }
 

@@ -70,7 +70,9 @@ export class RestClient implements RedisClient {
     const sent = this.#gathered;
     this.#gathered = [];
     const done = this.#exchange(sent);
-    this.#rest.waitUntil?.(done);
+    try {
+      this.#rest.waitUntil?.(done);
+    } catch {} // `after` of Next.js throws outside a request, where there is no request to extend
   };
 
   /** Never rejects: each command gets its reply or the error. */

@@ -136,6 +136,13 @@ test('a waiting call polls, and gets the permit that another process gives back'
   await other.release(await second);
 });
 
+test('a waitUntil that throws outside a request does not keep a call from its answer', async () => {
+  const waitUntil = () => {
+    throw new Error('`after` was called outside a request scope');
+  };
+  expect(await limiterOf(storeOf({ waitUntil })).consume('ann')).toMatchObject({ degraded: false });
+});
+
 test('waitUntil gets each request, and fetch sends it', async () => {
   const waited: Promise<void>[] = [];
   const urls: string[] = [];

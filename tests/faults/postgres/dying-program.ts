@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { Client } from 'pg';
 import { fixedWindow, RateLimiter } from '../../../packages/core/src/index.js';
 import { postgresStore } from '../../../packages/postgres/src/index.js';
+import { startsSecondTrip } from './second-trip.js';
 
 // Takes permits, and writes a line for each answer. In its n-th turn it dies, as by the signal of another process.
 
@@ -15,8 +16,7 @@ function dyingClient(url: string, moment: Moment, turn: () => boolean, die: () =
   const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection;
   let dies = false;
   const watched = (asked: { text: string }): unknown => {
-    // The first statement of a second trip.
-    const writes = /WITH (updated|inserted) AS/.test(asked.text);
+    const writes = startsSecondTrip(asked);
     if (writes) dies = turn();
     if (writes && dies && moment === 'locked') die();
     const answer = query(asked);

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { eventually } from '../../support/eventually.js';
 import { sql } from '../../support/postgres/index.js';
+import { startsSecondTrip } from './second-trip.js';
 import { limiterOf, ownPostgres, storeAt, takenOf, takeOf } from './servers.js';
 
 const LIMIT = 1_000;
@@ -66,7 +67,7 @@ test('a process that stands still for half a second with its rows locked still k
     const client = new Client(url);
     const query = client.query.bind(client) as (asked: { text: string }) => unknown;
     const stalling = (asked: { text: string }): unknown => {
-      if (/WITH (updated|inserted) AS/.test(asked.text)) {
+      if (startsSecondTrip(asked)) {
         stalls += 1;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); // as garbage collection does
       }

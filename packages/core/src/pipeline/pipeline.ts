@@ -119,7 +119,9 @@ export class Pipeline implements Decider, CallOwner {
     try {
       answer = this.store.decideNow!(call);
     } catch (error) {
-      if (node !== undefined)
+      // A call that may not wait fails by that, and the store is well. Only a trial call needs a result.
+      const couldNotWait = isStoreUnavailableError(error) && error.reason === 'timeout';
+      if (node !== undefined && !(couldNotWait && node.circuit.closed))
         this.#context.failed(node, ticket, error, storageKey(call), () => this.#peek(call.parts));
       if (!isStoreUnavailableError(error)) throw error;
       return this.decideWithoutStore(call, error);

@@ -57,7 +57,7 @@ export interface RemoteFacet {
   readonly firstConnectionUntil: number | undefined;
   /** Instead of `decide`, for a store that sends the calls of one turn together. Ends the call with `answered` or `failed`. */
   send(call: PendingCall): Departure;
-  /** Decides a call now, for `consumeSync`. @throws as `decide` does */
+  /** Decides a call now, for `consumeSync`. @throws as `decide` does; an error with the reason `timeout` if it would have to wait */
   decideNow?(call: Call): Answer;
   /** The deadline of limiters that name none, ms. Default 100. */
   readonly usualDeadline: number | undefined;
