@@ -34,7 +34,7 @@ export async function examineSqlite(store: SqliteStore, scan: boolean): Promise<
       reportOf('file').error(
         'file-out',
         error.message,
-        'Free the disk; or restore the file, or remove it: counts begin again.',
+        'Free the disk; or restore the file, or remove it with its -wal and -shm: counts begin again.',
       );
     else throw error;
   }
@@ -60,7 +60,7 @@ function reportFacts(
     reportOf('content').error(
       'file-damaged',
       `quick_check: ${damage}`,
-      'Stop the processes, and remove the file: counts begin again.',
+      'Stop the processes, and remove the file with its -wal and -shm: counts begin again.',
     );
   if (disk === undefined) return;
   const free = `${sizeText(disk.free)} of ${sizeText(disk.size)} are free`;
