@@ -5,7 +5,7 @@ import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
-import { Lessons } from './lessons.js';
+import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
 import { type CallScopes, pauseKeys } from './scopes.js';
@@ -113,6 +113,7 @@ export class Caller {
     const repeatable = { method: request.method, headers: request.headers, isReplayable };
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
+      const { refusals } = this.#lessons;
       const sent = await this.#send(ticket, exchange, signal);
       let ms: number | undefined;
       if ('error' in sent) {
@@ -122,7 +123,12 @@ export class Caller {
       } else {
         const { response } = sent;
         try {
-          const { view, reading, pause } = await this.#learn(response, exchange, scopes, keys, ticket);
+          const { view, reading, pause } = await this.#learn(response, exchange, {
+            scopes,
+            keys,
+            ticket,
+            refusals,
+          });
           const isPaused = pause !== undefined;
           const mayWait = !isPaused || pause.until <= waiting.deadline;
           if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
@@ -143,13 +149,8 @@ export class Caller {
   }
 
   /** Reads a response, and ends what only the call itself held: its right to pass the circuit, and ramps. */
-  async #learn<Response>(
-    response: Response,
-    exchange: Exchange<Response>,
-    scopes: CallScopes,
-    keys: readonly string[],
-    ticket: Ticket,
-  ): Promise<Lesson> {
+  async #learn<Response>(response: Response, exchange: Exchange<Response>, sent: SentCall): Promise<Lesson> {
+    const { ticket } = sent;
     const { circuit, pauses } = this.options.parts;
     let outcome: Outcome = 'other';
     try {
@@ -157,7 +158,7 @@ export class Caller {
       const view = viewed instanceof Promise ? await viewed : viewed;
       const reading = readAll(this.options.reads, view);
       outcome = outcomeOf(view.status, reading);
-      const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
+      const pause = await this.#lessons.learn(sent, view, reading);
       return { view, reading, pause };
     } finally {
       circuit.leave(ticket.pass, outcome);
