@@ -9,6 +9,7 @@ import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
 import { type CallScopes, pauseKeys } from './scopes.js';
+import type { LimitReading } from './time.js';
 
 /** How a client sends a request, whatever client it is. */
 export interface Exchange<Response> {
@@ -16,7 +17,7 @@ export interface Exchange<Response> {
   send(): Promise<Response>;
   /** Reads what readers need; the caller's own stream stays whole. @param receivedAt ms since 1970 */
   view(response: Response, receivedAt: number): ResponseView | Promise<ResponseView>;
-  /** The response is not used: the call is sent again. */
+  /** The response is not used: the call is sent again. Its errors concern nobody. */
   discard(response: Response): void | Promise<void>;
 }
 
@@ -71,6 +72,8 @@ interface Lesson {
   readonly pause: Pause | undefined;
 }
 
+/** ms; the reason of a refusal is not worth a longer wait. */
+const LONGEST_READING = 1_000;
 const NO_CONNECTION = { kind: 'overload', reason: 'no response', status: 0, header: '' } as const;
 
 /** What a response says of the health of its upstream. An overload with a time is a pause for all processes instead. */
@@ -78,6 +81,15 @@ function outcomeOf(status: number, { refusal }: RateLimitReading): Outcome {
   if (refusal?.kind !== 'overload') return status < 500 ? 'served' : 'other';
   const { kind, reason, until } = refusal;
   return until === undefined ? { kind, reason, status, header: '' } : 'other';
+}
+
+/** The next attempt does not wait for it. */
+async function discard<Response>(exchange: Exchange<Response>, response: Response): Promise<void> {
+  try {
+    await exchange.discard(response);
+  } catch {
+    // The response is broken, or locked by its client.
+  }
 }
 
 /** Sends calls: waits, learns from the responses, and repeats what may be repeated. */
@@ -89,6 +101,16 @@ export class Caller {
     this.admission = new Admission(options.parts);
     this.#lessons = new Lessons(options.parts);
   }
+
+  /** Limits the time in which the body of a refusal is read. */
+  readonly limitReading: LimitReading = (late) => {
+    const stop = new AbortController();
+    const end = () => {
+      if (!stop.signal.aborted) late();
+    };
+    void this.options.parts.pauses.sleep(LONGEST_READING, stop.signal, { idle: true }).then(end, end);
+    return () => stop.abort();
+  };
 
   /** @throws as `Admission.admit` does, and what `exchange.send` throws */
   async call<Response>(
@@ -141,7 +163,7 @@ export class Caller {
         }
         if (ms === undefined) return this.#answered(response, ticket, known);
         await this.#end(ticket);
-        await exchange.discard(response);
+        void discard(exchange, response);
       }
       // The call holds nothing while it waits: others go on.
       if (ms > 0) await pauses.sleep(ms, signal);

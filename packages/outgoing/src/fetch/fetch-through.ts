@@ -82,7 +82,9 @@ async function sent(
     send: () => options.fetch(given ?? url, init),
     view: (response, receivedAt) =>
       mayTell(response, readsSuccess)
-        ? reasonOf(response, MOST_BODY).then((text) => viewOf(response, receivedAt, text))
+        ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
+            viewOf(response, receivedAt, text),
+          )
         : viewOf(response, receivedAt),
     discard: (response) => response.body?.cancel(),
   };

@@ -75,9 +75,9 @@ export class Pauses {
     return nowOf(this.#store.clock);
   }
 
-  /** @throws the signal's reason */
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#store.clock.sleep(ms * 1000, signal);
+  /** As of `Clock`. @throws the signal's reason */
+  sleep(ms: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void> {
+    return this.#store.clock.sleep(ms * 1000, signal, options);
   }
 
   /** The pauses that this process knows of. */
