@@ -43,12 +43,15 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
       const follow = follows ? redirected(response, next.url, next.init) : undefined;
       if (follow === undefined || hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
-      await response.body?.cancel();
+      cancel(response);
       const headers = follow.init.headers ?? given?.headers;
       next = { url: follow.url, init: { ...follow.init, ...(headers && { headers }) } };
     }
   };
 }
+
+/** Ends a body that nobody reads. Not awaited: of two copies of a response, neither is cancelled before both are. */
+const cancel = ({ body }: Response): void => void body?.cancel().catch(() => {});
 
 /** Undefined: the address is none. Parses it once. */
 function urlOf(address: string | URL, origin: string): URL | undefined {
@@ -101,8 +104,14 @@ async function ended(
   const { response, done, settle: report } = answered;
   if (settle !== undefined && report !== undefined) {
     const settled = async () => {
-      const cost = await settle(response.clone(), request);
-      if (cost !== undefined) await report(cost);
+      const copy = response.clone();
+      try {
+        const cost = await settle(copy, request);
+        if (cost !== undefined) await report(cost);
+      } finally {
+        // Otherwise the whole body is kept for it.
+        if (copy.body?.locked === false) cancel(copy);
+      }
     };
     void settled().catch(settleFailed);
   }
