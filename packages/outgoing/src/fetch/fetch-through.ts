@@ -5,7 +5,7 @@ import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/out
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
-import { MOST_REDIRECTS, redirected } from './redirects.js';
+import { MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
 export type Settle = (
@@ -37,15 +37,17 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
     const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
     const mode = follows ? ({ redirect: 'manual' } as const) : {};
-    let next: { readonly url: URL; readonly init: Init } = { url, init: { ...init, ...mode, method } };
+    let next: { readonly url: URL; readonly init: Init } = {
+      url,
+      init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
+    };
     for (let hops = 0; ; hops += 1) {
       const response = await sent(options, next.url, next.init, hops === 0 ? given : undefined);
       const follow = follows ? redirected(response, next.url, next.init) : undefined;
       if (follow === undefined || hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
       cancel(response);
-      const headers = follow.init.headers ?? given?.headers;
-      next = { url: follow.url, init: { ...follow.init, ...(headers && { headers }) } };
+      next = follow;
     }
   };
 }
@@ -77,10 +79,10 @@ async function sent(
   given: Request | undefined,
 ): Promise<Response> {
   const { caller, readsSuccess } = options;
-  const headers = headersOf((init.headers ?? given?.headers) as HeaderSource | undefined);
+  const headers = headersOf(init.headers as HeaderSource | undefined);
   const request: OutgoingRequest = { method: init.method, url, headers };
   const body = init.body === undefined ? given?.body : init.body;
-  const signal = init.signal ?? given?.signal ?? undefined;
+  const signal = init.signal ?? undefined;
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
     view: (response, receivedAt) =>
