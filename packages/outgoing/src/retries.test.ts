@@ -1,6 +1,6 @@
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
-import { hubspotHeaders, openaiHeaders, stripeHeaders } from './index.js';
+import { atlassianHeaders, hubspotHeaders, openaiHeaders, stripeHeaders } from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -74,6 +74,29 @@ test('Stripe-Should-Retry decides before the status', async () => {
   expect(await sends([no], {}, { reads: [stripeHeaders] })).toBe(1);
   up.log.length = 0;
   expect(await sends([yes], { method: 'POST' }, { reads: [stripeHeaders], name: 'stripe' })).toBe(2);
+});
+
+describe('a refusal of one call alone with a stated time', () => {
+  const options = { reads: [atlassianHeaders] };
+  const busy = (seconds: number) =>
+    refused(429, { 'retry-after': String(seconds), 'ratelimit-reason': 'jira-per-issue-on-write' });
+
+  test('is repeated at that time, and pauses nothing', async () => {
+    up.answer = ({ number }) => (number === 1 ? busy(10) : new Response('ok'));
+    const client = up.client(options);
+    const call = client.fetch('/a', { method: 'POST' });
+    await up.clock.advance('1s');
+    expect(await client.state()).toEqual([]);
+    await up.clock.advance('20s');
+    expect((await call).status).toBe(200);
+    expect(up.times).toEqual([0, 10_000]);
+  });
+
+  test('is the result if the time is past the timeout', async () => {
+    up.answer = () => busy(31);
+    expect((await up.client(options).fetch('/a')).status).toBe(429);
+    expect(up.log).toHaveLength(1);
+  });
 });
 
 test('a body is sent again whole', async () => {

@@ -154,7 +154,7 @@ export class Caller {
           const isPaused = pause !== undefined;
           const mayWait = !isPaused || pause.until <= waiting.deadline;
           if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
-            ms = await this.#nextAttempt(attempt, 'retry', waiting, !isPaused);
+            ms = await this.#nextAttempt(attempt, 'retry', waiting, isPaused, reading.refusal?.until);
           const isSuccess = reading.refusal === undefined && view.status < 500;
           if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
         } catch (error) {
@@ -207,18 +207,21 @@ export class Caller {
 
   /**
    * ms until a call is sent again; undefined: it is not.
-   * @param backsOff whether there is no pause to wait for
+   * @param isPaused whether the call waits for a pause, so that it need not back off
+   * @param until the earliest moment that the response states, ms since 1970
    */
   async #nextAttempt(
     attempt: number,
     kind: 'retry' | 'timeout',
     { deadline }: WaitingCall,
-    backsOff = true,
+    isPaused = false,
+    until = 0,
   ): Promise<number | undefined> {
     const { retry, parts } = this.options;
     if (retry === undefined || attempt >= retry.attempts) return undefined;
-    const ms = backsOff ? backoff(attempt, Math.random()) : 0;
-    if (parts.pauses.now + ms > deadline) return undefined;
+    const { now } = parts.pauses;
+    const ms = isPaused ? 0 : Math.max(backoff(attempt, Math.random()), until - now);
+    if (now + ms > deadline) return undefined;
     return (await retry.budget.take(kind)) ? ms : undefined;
   }
 
