@@ -1,6 +1,13 @@
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
-import { atlassianHeaders, hubspotHeaders, openaiHeaders, stripeHeaders } from './index.js';
+import {
+  atlassianHeaders,
+  githubHeaders,
+  hubspotHeaders,
+  openaiHeaders,
+  standardHeaders,
+  stripeHeaders,
+} from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -97,6 +104,24 @@ describe('a refusal of one call alone with a stated time', () => {
     expect((await up.client(options).fetch('/a')).status).toBe(429);
     expect(up.log).toHaveLength(1);
   });
+});
+
+test.each<[number, string, number[], Response]>([
+  [1, '429 that is not listed', [502], retryAfter(1)],
+  [1, '503 of an empty list', [], refused(503)],
+  [1, '529 that is not listed', [429, 502], refused(529, { 'retry-after': '1' })],
+  [2, '429 that is listed', [429], retryAfter(1)],
+  [2, '502 that is listed', [502], refused(502)],
+  [
+    2,
+    '403 of a secondary limit',
+    [],
+    refused(403, { 'retry-after': '1' }, '{"message":"secondary rate limit"}'),
+  ],
+])('retry.statuses: a GET is sent %i times after %s', async (count, _, statuses, answer) => {
+  expect(await sends([answer], {}, { retry: { statuses }, reads: [githubHeaders, standardHeaders()] })).toBe(
+    count,
+  );
 });
 
 test('a body is sent again whole', async () => {

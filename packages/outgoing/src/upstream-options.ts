@@ -16,7 +16,10 @@ import type { RateLimitReader } from './reading/reading.js';
 export interface RetryOptions {
   /** How often a call is sent at most. Default: 3. */
   readonly attempts?: number;
-  /** Statuses after which it is sent again, if it may be. Default: 429, 502, 503, 504, 529. */
+  /**
+   * Statuses after which it is sent again, if it may be. Default: 429, 502, 503, 504, 529. A status that only a reader knows as a refusal,
+   * such as GitHub's 403, need not be listed.
+   */
   readonly statuses?: readonly number[];
   /** What retries cost, and what all processes may use together. */
   readonly budget?: RetryBudgetOptions;
