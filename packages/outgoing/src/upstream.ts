@@ -220,7 +220,10 @@ export class Upstream {
     await Promise.all(keys.map((one) => this.#pauses.resume(one)));
   }
 
-  /** Ends all waits with a `LimiterClosedError`, and closes the store if none was passed. */
+  /**
+   * Ends all waits with a `LimiterClosedError`, and closes the store if none was passed. Calls that were sent get their responses, which pause
+   * nothing and are not repeated.
+   */
   async close(): Promise<void> {
     await Promise.all([this.#pauses.close(), this.#budget?.close(), this.#retries?.close()]);
     await this.#ownStore?.close();

@@ -156,7 +156,7 @@ export class Caller {
           if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
             ms = await this.#nextAttempt(attempt, 'retry', waiting, isPaused, reading.refusal?.until);
           const isSuccess = reading.refusal === undefined && view.status < 500;
-          if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
+          if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
         } catch (error) {
           await this.#end(ticket);
           throw error;
@@ -218,7 +218,7 @@ export class Caller {
     until = 0,
   ): Promise<number | undefined> {
     const { retry, parts } = this.options;
-    if (retry === undefined || attempt >= retry.attempts) return undefined;
+    if (retry === undefined || attempt >= retry.attempts || parts.pauses.isClosed) return undefined;
     const { now } = parts.pauses;
     const ms = isPaused ? 0 : Math.max(backoff(attempt, Math.random()), until - now);
     if (now + ms > deadline) return undefined;
