@@ -38,7 +38,10 @@ export interface UpstreamOptions {
    * `x-api-key`, `api-key`), '' without any.
    */
   readonly account?: ((request: OutgoingRequest) => string) | undefined;
-  /** The route of a call, which an endpoint's pause concerns. Default: its path, with `*` in place of parts that look like ids. */
+  /**
+   * The route of a call, which an endpoint's pause concerns; part of storage keys and of errors. Default: its path, with `*` in place of parts
+   * that look like ids. Pass it if a path carries a secret.
+   */
   readonly route?: ((request: OutgoingRequest) => string) | undefined;
   /** The budgets that a call draws on, by the names that readers use. Default: those of the service, and the names of `limits`. */
   readonly dimensions?: ((request: OutgoingRequest) => readonly string[]) | undefined;
