@@ -192,6 +192,25 @@ test('a secondary limit of GitHub pauses for 60 s, and twice as long each time, 
   expect(up.times).toEqual([0, 60_000, 180_000]);
 });
 
+test('calls in flight that get the same refusal without a time double its pause once', async () => {
+  const body = '{"message":"You have exceeded a secondary rate limit."}';
+  up.answer = async ({ number }) => {
+    if (number <= 5) await up.clock.sleep(number * 1_000_000);
+    return refused(403, {}, body);
+  };
+  const client = up.client({ reads: [githubHeaders], timeout: '10m', retry: false, concurrency: 10 });
+  const inFlight = times(5, () => client.fetch('/repos/x/y').then((response) => response.text()));
+  await up.clock.advance('5s');
+  await Promise.all(inFlight);
+  // 60 s after the last refusal, and 120 s after the refusal of the next call.
+  const ends = async () => (await client.state()).map(({ until }) => until - up.clock.now() / 1000);
+  expect(await ends()).toEqual([60_000]);
+  const next = client.fetch('/repos/x/y').then((response) => response.text());
+  await up.clock.advance('60s');
+  await next;
+  expect(await ends()).toEqual([120_000]);
+});
+
 test('while the store is out, each process pauses by itself', async () => {
   const health = new StoreHealth(() => undefined);
   const far = farStore({ health });
@@ -280,29 +299,4 @@ test('addresses outside of the origin are refused before anything is sent', asyn
     'GET /y ',
     'PUT /z text',
   ]);
-});
-
-test('redirects are followed within the origin, and returned if they lead elsewhere', async () => {
-  const to = (location: string, status = 302) => new Response(null, { status, headers: { location } });
-  up.answer = ({ path }) =>
-    path === '/a'
-      ? to('/b', 303)
-      : path === '/b'
-        ? to('c')
-        : path === '/c'
-          ? to('https://cdn.example/f')
-          : new Response('ok');
-  const client = up.client();
-  const response = await client.fetch('/a', {
-    method: 'POST',
-    body: 'x',
-    headers: { 'content-type': 'text/plain' },
-  });
-  expect([response.status, response.headers.get('location')]).toEqual([302, 'https://cdn.example/f']);
-  expect(up.log.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
-    'POST /a x',
-    'GET /b ',
-    'GET /c ',
-  ]);
-  expect((await client.fetch('/a', { redirect: 'manual' })).status).toBe(303);
 });

@@ -1,6 +1,13 @@
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
-import { hubspotHeaders, openaiHeaders, stripeHeaders } from './index.js';
+import {
+  atlassianHeaders,
+  githubHeaders,
+  hubspotHeaders,
+  openaiHeaders,
+  standardHeaders,
+  stripeHeaders,
+} from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -74,6 +81,47 @@ test('Stripe-Should-Retry decides before the status', async () => {
   expect(await sends([no], {}, { reads: [stripeHeaders] })).toBe(1);
   up.log.length = 0;
   expect(await sends([yes], { method: 'POST' }, { reads: [stripeHeaders], name: 'stripe' })).toBe(2);
+});
+
+describe('a refusal of one call alone with a stated time', () => {
+  const options = { reads: [atlassianHeaders] };
+  const busy = (seconds: number) =>
+    refused(429, { 'retry-after': String(seconds), 'ratelimit-reason': 'jira-per-issue-on-write' });
+
+  test('is repeated at that time, and pauses nothing', async () => {
+    up.answer = ({ number }) => (number === 1 ? busy(10) : new Response('ok'));
+    const client = up.client(options);
+    const call = client.fetch('/a', { method: 'POST' });
+    await up.clock.advance('1s');
+    expect(await client.state()).toEqual([]);
+    await up.clock.advance('20s');
+    expect((await call).status).toBe(200);
+    expect(up.times).toEqual([0, 10_000]);
+  });
+
+  test('is the result if the time is past the timeout', async () => {
+    up.answer = () => busy(31);
+    expect((await up.client(options).fetch('/a')).status).toBe(429);
+    expect(up.log).toHaveLength(1);
+  });
+});
+
+test.each<[number, string, number[], Response]>([
+  [1, '429 that is not listed', [502], retryAfter(1)],
+  [1, '503 of an empty list', [], refused(503)],
+  [1, '529 that is not listed', [429, 502], refused(529, { 'retry-after': '1' })],
+  [2, '429 that is listed', [429], retryAfter(1)],
+  [2, '502 that is listed', [502], refused(502)],
+  [
+    2,
+    '403 of a secondary limit',
+    [],
+    refused(403, { 'retry-after': '1' }, '{"message":"secondary rate limit"}'),
+  ],
+])('retry.statuses: a GET is sent %i times after %s', async (count, _, statuses, answer) => {
+  expect(await sends([answer], {}, { retry: { statuses }, reads: [githubHeaders, standardHeaders()] })).toBe(
+    count,
+  );
 });
 
 test('a body is sent again whole', async () => {

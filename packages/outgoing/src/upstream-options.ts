@@ -16,7 +16,10 @@ import type { RateLimitReader } from './reading/reading.js';
 export interface RetryOptions {
   /** How often a call is sent at most. Default: 3. */
   readonly attempts?: number;
-  /** Statuses after which it is sent again, if it may be. Default: 429, 502, 503, 504, 529. */
+  /**
+   * Statuses after which it is sent again, if it may be. Default: 429, 502, 503, 504, 529. A status that only a reader knows as a refusal,
+   * such as GitHub's 403, need not be listed.
+   */
   readonly statuses?: readonly number[];
   /** What retries cost, and what all processes may use together. */
   readonly budget?: RetryBudgetOptions;
@@ -35,7 +38,10 @@ export interface UpstreamOptions {
    * `x-api-key`, `api-key`), '' without any.
    */
   readonly account?: ((request: OutgoingRequest) => string) | undefined;
-  /** The route of a call, which an endpoint's pause concerns. Default: its path, with `*` in place of parts that look like ids. */
+  /**
+   * The route of a call, which an endpoint's pause concerns; part of storage keys and of errors. Default: its path, with `*` in place of parts
+   * that look like ids. Pass it if a path carries a secret.
+   */
   readonly route?: ((request: OutgoingRequest) => string) | undefined;
   /** The budgets that a call draws on, by the names that readers use. Default: those of the service, and the names of `limits`. */
   readonly dimensions?: ((request: OutgoingRequest) => readonly string[]) | undefined;

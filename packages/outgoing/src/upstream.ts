@@ -14,6 +14,7 @@ import { PauseWaits } from './pauses/pause-waits.js';
 import { Pauses } from './pauses/pauses.js';
 import { Ramps } from './pauses/ramps.js';
 import { providerOf, readersOf } from './providers/providers.js';
+import { bodyOf, endBody } from './reading/foreign-body.js';
 import type { RefusalKind, Scope } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
 import { interceptorOf } from './undici/interceptor.js';
@@ -164,7 +165,7 @@ export class Upstream {
         }
       },
       view: ({ response }, receivedAt) => viewOf(response, receivedAt, bodyOf(response)),
-      discard: () => {},
+      discard: ({ response }) => endBody(response),
     });
     await answered.done?.();
     const { response } = answered;
@@ -219,23 +220,14 @@ export class Upstream {
     await Promise.all(keys.map((one) => this.#pauses.resume(one)));
   }
 
-  /** Ends all waits with a `LimiterClosedError`, and closes the store if none was passed. */
+  /**
+   * Ends all waits with a `LimiterClosedError`, and closes the store if none was passed. Calls that were sent get their responses, which pause
+   * nothing and are not repeated.
+   */
   async close(): Promise<void> {
     await Promise.all([this.#pauses.close(), this.#budget?.close(), this.#retries?.close()]);
     await this.#ownStore?.close();
   }
-}
-
-/** The body of a response that a client has read already. */
-function bodyOf(response: AnyResponse): string {
-  const { body, data } = response as { readonly body?: unknown; readonly data?: unknown };
-  const read = body ?? data;
-  if (typeof read === 'string') return read;
-  const isJson =
-    typeof read === 'object' &&
-    read !== null &&
-    [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(read));
-  return isJson ? JSON.stringify(read) : '';
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Cost } from '@sluice/core';
-import { isStoreUnavailableError } from '@sluice/core';
+import { isLimiterClosedError, isStoreUnavailableError } from '@sluice/core';
 import type { Beliefs, Snapshot } from '../budget/beliefs.js';
 import type { Budget, Taken } from '../budget/budget.js';
 import { UpstreamPausedError } from '../errors.js';
@@ -39,12 +39,15 @@ export interface AdmissionParts {
   readonly beliefs: Beliefs | undefined;
 }
 
-/** While a store is out, permits that it holds come back when their leases end. */
+/**
+ * Waits for work that only other calls need. While a store is out, permits that it holds come back when their leases end; after `close`
+ * nothing is learned.
+ */
 export async function unlessOut(work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    if (!isStoreUnavailableError(error)) throw error;
+    if (!isStoreUnavailableError(error) && !isLimiterClosedError(error)) throw error;
   }
 }
 
@@ -106,7 +109,7 @@ async function leave({ ramps }: AdmissionParts, permits: readonly RampPermit[]):
 export class Admission {
   constructor(readonly parts: AdmissionParts) {}
 
-  /** @throws UpstreamPausedError, RateLimitExceededError, the signal's reason; of the store StoreConfigurationError */
+  /** @throws UpstreamPausedError, RateLimitExceededError, the signal's reason, LimiterClosedError; of the store StoreConfigurationError */
   async admit(call: WaitingCall): Promise<Ticket> {
     const holdings = new Holdings(this.parts, call);
     try {
@@ -122,6 +125,7 @@ export class Admission {
   async #advance(call: WaitingCall, holdings: Holdings): Promise<boolean> {
     const { pauses, budget, waits, circuit } = this.parts;
     call.signal?.throwIfAborted();
+    pauses.checkOpen();
     let paused = pauses.remembered(call.keys);
     let recovering: string | undefined;
     if (paused === undefined) {

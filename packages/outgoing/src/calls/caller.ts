@@ -5,10 +5,11 @@ import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
-import { Lessons } from './lessons.js';
+import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
 import { type CallScopes, pauseKeys } from './scopes.js';
+import type { LimitReading } from './time.js';
 
 /** How a client sends a request, whatever client it is. */
 export interface Exchange<Response> {
@@ -16,7 +17,7 @@ export interface Exchange<Response> {
   send(): Promise<Response>;
   /** Reads what readers need; the caller's own stream stays whole. @param receivedAt ms since 1970 */
   view(response: Response, receivedAt: number): ResponseView | Promise<ResponseView>;
-  /** The response is not used: the call is sent again. */
+  /** The response is not used: the call is sent again. Its errors concern nobody. */
   discard(response: Response): void | Promise<void>;
 }
 
@@ -71,6 +72,8 @@ interface Lesson {
   readonly pause: Pause | undefined;
 }
 
+/** ms; the reason of a refusal is not worth a longer wait. */
+const LONGEST_READING = 1_000;
 const NO_CONNECTION = { kind: 'overload', reason: 'no response', status: 0, header: '' } as const;
 
 /** What a response says of the health of its upstream. An overload with a time is a pause for all processes instead. */
@@ -78,6 +81,15 @@ function outcomeOf(status: number, { refusal }: RateLimitReading): Outcome {
   if (refusal?.kind !== 'overload') return status < 500 ? 'served' : 'other';
   const { kind, reason, until } = refusal;
   return until === undefined ? { kind, reason, status, header: '' } : 'other';
+}
+
+/** The next attempt does not wait for it. */
+async function discard<Response>(exchange: Exchange<Response>, response: Response): Promise<void> {
+  try {
+    await exchange.discard(response);
+  } catch {
+    // The response is broken, or locked by its client.
+  }
 }
 
 /** Sends calls: waits, learns from the responses, and repeats what may be repeated. */
@@ -89,6 +101,16 @@ export class Caller {
     this.admission = new Admission(options.parts);
     this.#lessons = new Lessons(options.parts);
   }
+
+  /** Limits the time in which the body of a refusal is read. */
+  readonly limitReading: LimitReading = (late) => {
+    const stop = new AbortController();
+    const end = () => {
+      if (!stop.signal.aborted) late();
+    };
+    void this.options.parts.pauses.sleep(LONGEST_READING, stop.signal, { idle: true }).then(end, end);
+    return () => stop.abort();
+  };
 
   /** @throws as `Admission.admit` does, and what `exchange.send` throws */
   async call<Response>(
@@ -113,6 +135,7 @@ export class Caller {
     const repeatable = { method: request.method, headers: request.headers, isReplayable };
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
+      const { refusals } = this.#lessons;
       const sent = await this.#send(ticket, exchange, signal);
       let ms: number | undefined;
       if ('error' in sent) {
@@ -122,20 +145,25 @@ export class Caller {
       } else {
         const { response } = sent;
         try {
-          const { view, reading, pause } = await this.#learn(response, exchange, scopes, keys, ticket);
+          const { view, reading, pause } = await this.#learn(response, exchange, {
+            scopes,
+            keys,
+            ticket,
+            refusals,
+          });
           const isPaused = pause !== undefined;
           const mayWait = !isPaused || pause.until <= waiting.deadline;
           if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
-            ms = await this.#nextAttempt(attempt, 'retry', waiting, !isPaused);
+            ms = await this.#nextAttempt(attempt, 'retry', waiting, isPaused, reading.refusal?.until);
           const isSuccess = reading.refusal === undefined && view.status < 500;
-          if (isSuccess && options.retry?.budget.isUsed) await options.retry.budget.succeeded();
+          if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
         } catch (error) {
           await this.#end(ticket);
           throw error;
         }
         if (ms === undefined) return this.#answered(response, ticket, known);
         await this.#end(ticket);
-        await exchange.discard(response);
+        void discard(exchange, response);
       }
       // The call holds nothing while it waits: others go on.
       if (ms > 0) await pauses.sleep(ms, signal);
@@ -143,13 +171,8 @@ export class Caller {
   }
 
   /** Reads a response, and ends what only the call itself held: its right to pass the circuit, and ramps. */
-  async #learn<Response>(
-    response: Response,
-    exchange: Exchange<Response>,
-    scopes: CallScopes,
-    keys: readonly string[],
-    ticket: Ticket,
-  ): Promise<Lesson> {
+  async #learn<Response>(response: Response, exchange: Exchange<Response>, sent: SentCall): Promise<Lesson> {
+    const { ticket } = sent;
     const { circuit, pauses } = this.options.parts;
     let outcome: Outcome = 'other';
     try {
@@ -157,7 +180,7 @@ export class Caller {
       const view = viewed instanceof Promise ? await viewed : viewed;
       const reading = readAll(this.options.reads, view);
       outcome = outcomeOf(view.status, reading);
-      const pause = await this.#lessons.learn(scopes, keys, ticket, view, reading);
+      const pause = await this.#lessons.learn(sent, view, reading);
       return { view, reading, pause };
     } finally {
       circuit.leave(ticket.pass, outcome);
@@ -184,18 +207,21 @@ export class Caller {
 
   /**
    * ms until a call is sent again; undefined: it is not.
-   * @param backsOff whether there is no pause to wait for
+   * @param isPaused whether the call waits for a pause, so that it need not back off
+   * @param until the earliest moment that the response states, ms since 1970
    */
   async #nextAttempt(
     attempt: number,
     kind: 'retry' | 'timeout',
     { deadline }: WaitingCall,
-    backsOff = true,
+    isPaused = false,
+    until = 0,
   ): Promise<number | undefined> {
     const { retry, parts } = this.options;
-    if (retry === undefined || attempt >= retry.attempts) return undefined;
-    const ms = backsOff ? backoff(attempt, Math.random()) : 0;
-    if (parts.pauses.now + ms > deadline) return undefined;
+    if (retry === undefined || attempt >= retry.attempts || parts.pauses.isClosed) return undefined;
+    const { now } = parts.pauses;
+    const ms = isPaused ? 0 : Math.max(backoff(attempt, Math.random()), until - now);
+    if (now + ms > deadline) return undefined;
     return (await retry.budget.take(kind)) ? ms : undefined;
   }
 

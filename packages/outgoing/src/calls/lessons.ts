@@ -10,34 +10,52 @@ const MOST = 10_000;
 /** Doublings after which a pause that grows grows no more; `maxPause` bounds it before. */
 const MOST_DOUBLINGS = 20;
 
+/** A call that was sent. */
+export interface SentCall {
+  readonly scopes: CallScopes;
+  /** Under which it can be paused. */
+  readonly keys: readonly string[];
+  readonly ticket: Ticket;
+  /** `Lessons.refusals` when it was sent. */
+  readonly refusals: number;
+}
+
+/** Refusals of a scope without a time, since its last success. */
+interface Row {
+  readonly length: number;
+  /** `Lessons.refusals` with the last of them. */
+  readonly last: number;
+}
+
 /** Learns from responses: pauses for all processes, the rest of budgets, and whether a scope has recovered. */
 export class Lessons {
-  /** Refusals without a time, since the last success of their scope. */
-  readonly #inARow = new RecentMap<string, number>(MOST, () => false);
+  readonly #rows = new RecentMap<string, Row>(MOST, () => false);
+  #refusals = 0;
 
   constructor(readonly parts: AdmissionParts) {}
 
-  /**
-   * @param keys under which the call can be paused
-   * @returns the pause that the response has caused
-   */
+  /** Refusals without a time that were counted so far. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** @returns the pause that the response has caused */
   async learn(
-    scopes: CallScopes,
-    keys: readonly string[],
-    ticket: Ticket,
+    sent: SentCall,
     view: ResponseView,
     { refusal, observed }: RateLimitReading,
   ): Promise<Pause | undefined> {
     const { beliefs } = this.parts;
+    const { scopes, keys, ticket } = sent;
     const account = accountKey(scopes.account);
     if (refusal !== undefined) {
-      const pause = await this.#refused(scopes, refusal, view);
+      const pause = await this.#refused(sent, refusal, view);
       if (ticket.taken !== undefined)
         await unlessOut(beliefs!.othersUse.refused(account, ticket.taken.decision, refusal, observed));
       return pause;
     }
     if (view.status >= 500) return undefined;
-    if (this.#inARow.size > 0) for (const key of keys) this.#inARow.delete(key);
+    if (this.#rows.size > 0) for (const key of keys) this.#rows.delete(key);
     for (const permit of ticket.ramps) await unlessOut(this.parts.ramps.succeeded(permit));
     if (ticket.taken !== undefined) {
       const { decision } = ticket.taken;
@@ -51,13 +69,17 @@ export class Lessons {
     return undefined;
   }
 
-  async #refused(scopes: CallScopes, refusal: Refusal, view: ResponseView): Promise<Pause | undefined> {
+  async #refused(
+    { scopes, refusals }: SentCall,
+    refusal: Refusal,
+    view: ResponseView,
+  ): Promise<Pause | undefined> {
     const { kind, reason, dimension } = refusal;
     // A budget that no call is known to draw on would pause nothing: the endpoint does draw on it.
     const isUnknown = refusal.scope === 'dimension' && !scopes.dimensions.includes(dimension ?? 'requests');
     const key = pauseKey(isUnknown ? 'endpoint' : refusal.scope, scopes, dimension);
     if (key === undefined) return undefined;
-    const until = refusal.until ?? this.#grown(key, refusal.least);
+    const until = refusal.until ?? this.#grown(key, refusal.least, refusals);
     // A time is never invented.
     if (until === undefined) return undefined;
     const why = { kind, reason, status: view.status, header: statedBy(view, refusal.until) };
@@ -66,12 +88,16 @@ export class Lessons {
     return pause;
   }
 
-  #grown(key: string, least: number | undefined): number | undefined {
+  /** @param refusals counted when the call was sent: calls in flight at the last one are refused for the same cause, which counts once */
+  #grown(key: string, least: number | undefined, refusals: number): number | undefined {
     if (least === undefined) return undefined;
-    const before = this.#inARow.get(key) ?? 0;
-    this.#inARow.delete(key);
-    this.#inARow.set(key, before + 1);
-    return this.parts.pauses.now + least * 2 ** Math.min(before, MOST_DOUBLINGS);
+    let row = this.#rows.get(key);
+    if (row === undefined || refusals >= row.last) {
+      this.#refusals += 1;
+      row = { length: (row?.length ?? 0) + 1, last: this.#refusals };
+      this.#rows.set(key, row);
+    }
+    return this.parts.pauses.now + least * 2 ** Math.min(row.length - 1, MOST_DOUBLINGS);
   }
 
   /** A success that says that nothing is left, and until when: the next call would be refused. Limits that are known in advance wait by themselves. */

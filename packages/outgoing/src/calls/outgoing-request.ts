@@ -12,17 +12,23 @@ export type HeaderSource =
   | readonly (readonly string[])[]
   | Readonly<Record<string, unknown>>;
 
-/** Reads headers in any form that a client takes, without copying them. */
+/** axios has `false` for a header that is not sent. */
+const textOf = (value: unknown): string | null =>
+  value === null || value === undefined || value === false ? null : String(value);
+
+/** Reads headers in any form that a client takes, without copying their values. */
 export function headersOf(source: HeaderSource | undefined): OutgoingRequest['headers'] {
   if (source === undefined) return { get: () => null };
-  if (typeof (source as Headers).get === 'function') return source as Headers;
-  const entries = Array.isArray(source) ? (source as (readonly string[])[]) : Object.entries(source);
+  const pairs = Array.isArray(source) || source instanceof Map;
+  if (!pairs && typeof (source as Headers).get === 'function')
+    return { get: (name) => textOf((source as Headers).get(name)) };
+  const entries = pairs ? [...(source as Iterable<readonly string[]>)] : Object.entries(source);
   return {
     get(name) {
       const wanted = name.toLowerCase();
       for (const [key, value] of entries) {
-        if (key!.length === wanted.length && key!.toLowerCase() === wanted && value != null)
-          return String(value);
+        const text = key!.length === wanted.length && key!.toLowerCase() === wanted ? textOf(value) : null;
+        if (text !== null) return text;
       }
       return null;
     },

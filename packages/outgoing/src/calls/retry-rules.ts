@@ -1,4 +1,5 @@
 import type { RateLimitReading } from '../reading/reading.js';
+import { kindOf } from '../reading/refusals.js';
 
 /** Methods that may be sent twice (RFC 9110). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'];
@@ -22,7 +23,10 @@ const isSafe = ({ method, headers }: Repeatable): boolean =>
 /** May a call be sent again after a connection error or a timeout? The upstream may have received it. */
 export const mayRepeatAfterError = (call: Repeatable): boolean => call.isReplayable && isSafe(call);
 
-/** May a call be sent again after this response? @param statuses of failures that may pass */
+/**
+ * May a call be sent again after this response?
+ * @param statuses of failures that may pass. They need not name the status of a refusal that only a reader knows, such as 403
+ */
 export function mayRepeat(
   call: Repeatable,
   status: number,
@@ -30,7 +34,8 @@ export function mayRepeat(
   statuses: readonly number[],
 ): boolean {
   if (!call.isReplayable || refusal?.kind === 'quota' || refusal?.retry === false) return false;
-  if (!(statuses.includes(status) || refusal !== undefined)) return false;
+  const isRefusalByReader = refusal !== undefined && kindOf(status) === undefined;
+  if (!(statuses.includes(status) || isRefusalByReader)) return false;
   // A refusal with a time was not processed: the upstream invites to repeat it.
   return isSafe(call) || refusal?.until !== undefined || refusal?.retry === true;
 }

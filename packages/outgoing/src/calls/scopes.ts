@@ -49,13 +49,16 @@ export function scopeOfKey(key: string): Exclude<Scope, 'request'> {
 
 const NUMBER = /^\d+$/;
 const HASH = /^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9a-f]{16,}$/i;
-const MIXED = /^(?=.*\d)[\w-]{12,}$/;
+const MIXED = /^(?=.*\d).{12,}$/;
+/** Characters; no name of a route is longer, but tokens are. */
+const LONGEST_NAME = 32;
+
+const isId = (part: string): boolean =>
+  part.length > LONGEST_NAME || NUMBER.test(part) || HASH.test(part) || MIXED.test(part);
 
 /** The path with a `*` in place of each part that looks like an id: calls of one route share its pauses. */
-export function routeOf(pathname: string): string {
-  if (!/\d/.test(pathname)) return pathname;
-  return pathname
+export const routeOf = (pathname: string): string =>
+  pathname
     .split('/')
-    .map((part) => (NUMBER.test(part) || HASH.test(part) || MIXED.test(part) ? '*' : part))
+    .map((part) => (isId(part) ? '*' : part))
     .join('/');
-}

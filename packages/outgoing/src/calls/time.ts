@@ -9,3 +9,6 @@ export interface WaitLimits {
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
 }
+
+/** Calls `late` when reading a body for the reason of a refusal has taken too long. @returns a function to call when it has been read */
+export type LimitReading = (late: () => void) => () => void;

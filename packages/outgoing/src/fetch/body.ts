@@ -1,3 +1,5 @@
+import type { LimitReading } from '../calls/time.js';
+
 /** Statuses whose body may say why the call was refused. */
 export const REFUSED: readonly number[] = [403, 429, 503, 529];
 
@@ -12,24 +14,53 @@ export function isReplayable(body: unknown): boolean {
 export const mayTell = ({ status }: Response, readsSuccess: boolean): boolean =>
   REFUSED.includes(status) || (readsSuccess && status === 200);
 
-/** The text of a response that may say why, up to `most` bytes; '' for any other. The response stays whole. */
-export async function reasonOf(response: Response, most: number): Promise<string> {
+/**
+ * The text of a response that may say why, up to `most` bytes; '' for any other, and for a body that breaks or takes too long. The response
+ * stays whole.
+ * @throws the reason of the caller's signal
+ */
+export async function reasonOf(
+  response: Response,
+  most: number,
+  signal: AbortSignal | undefined,
+  limitReading: LimitReading,
+): Promise<string> {
   const { body, headers } = response;
   if (body === null || Number(headers.get('content-length') ?? 0) > most) return '';
   const type = headers.get('content-type');
   if (type !== null && !/\bjson\b|^text\//.test(type)) return '';
-  const reader = response.clone().body!.getReader();
+  try {
+    return await read(response.clone().body!.getReader(), most, limitReading);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return ''; // the status and the headers still count
+  }
+}
+
+async function read(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  most: number,
+  limitReading: LimitReading,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for (let bytes = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > most) {
-      void reader.cancel().catch(() => {}); // the response may fail later, where its caller reads it
-      return '';
+  let isOver = false;
+  const stop = () => {
+    isOver = true;
+    void reader.cancel().catch(() => {}); // the response may fail later, where its caller reads it
+  };
+  const ended = limitReading(stop);
+  try {
+    for (let bytes = 0; !isOver; ) {
+      const { done, value } = await reader.read();
+      if (done) return isOver ? '' : text + decoder.decode();
+      bytes += value.byteLength;
+      if (bytes > most) stop();
+      else text += decoder.decode(value, { stream: true });
     }
-    text += decoder.decode(value, { stream: true });
+    return '';
+  } finally {
+    ended();
   }
 }
 

@@ -5,7 +5,7 @@ import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/out
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
-import { MOST_REDIRECTS, redirected } from './redirects.js';
+import { MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
 export type Settle = (
@@ -37,18 +37,23 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
     const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
     const mode = follows ? ({ redirect: 'manual' } as const) : {};
-    let next: { readonly url: URL; readonly init: Init } = { url, init: { ...init, ...mode, method } };
+    let next: { readonly url: URL; readonly init: Init } = {
+      url,
+      init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
+    };
     for (let hops = 0; ; hops += 1) {
       const response = await sent(options, next.url, next.init, hops === 0 ? given : undefined);
       const follow = follows ? redirected(response, next.url, next.init) : undefined;
       if (follow === undefined || hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
-      await response.body?.cancel();
-      const headers = follow.init.headers ?? given?.headers;
-      next = { url: follow.url, init: { ...follow.init, ...(headers && { headers }) } };
+      cancel(response);
+      next = follow;
     }
   };
 }
+
+/** Ends a body that nobody reads. Not awaited: of two copies of a response, neither is cancelled before both are. */
+const cancel = ({ body }: Response): void => void body?.cancel().catch(() => {});
 
 /** Undefined: the address is none. Parses it once. */
 function urlOf(address: string | URL, origin: string): URL | undefined {
@@ -74,15 +79,17 @@ async function sent(
   given: Request | undefined,
 ): Promise<Response> {
   const { caller, readsSuccess } = options;
-  const headers = headersOf((init.headers ?? given?.headers) as HeaderSource | undefined);
+  const headers = headersOf(init.headers as HeaderSource | undefined);
   const request: OutgoingRequest = { method: init.method, url, headers };
   const body = init.body === undefined ? given?.body : init.body;
-  const signal = init.signal ?? given?.signal ?? undefined;
+  const signal = init.signal ?? undefined;
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
     view: (response, receivedAt) =>
       mayTell(response, readsSuccess)
-        ? reasonOf(response, MOST_BODY).then((text) => viewOf(response, receivedAt, text))
+        ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
+            viewOf(response, receivedAt, text),
+          )
         : viewOf(response, receivedAt),
     discard: (response) => response.body?.cancel(),
   };
@@ -99,8 +106,14 @@ async function ended(
   const { response, done, settle: report } = answered;
   if (settle !== undefined && report !== undefined) {
     const settled = async () => {
-      const cost = await settle(response.clone(), request);
-      if (cost !== undefined) await report(cost);
+      const copy = response.clone();
+      try {
+        const cost = await settle(copy, request);
+        if (cost !== undefined) await report(cost);
+      } finally {
+        // Otherwise the whole body is kept for it.
+        if (copy.body?.locked === false) cancel(copy);
+      }
     };
     void settled().catch(settleFailed);
   }

@@ -11,6 +11,24 @@ const OF_BODY = [
   'content-length',
 ];
 
+/** Settings of a request that do not belong to its address, method or body. */
+const KEPT = [
+  'headers',
+  'signal',
+  'credentials',
+  'integrity',
+  'keepalive',
+  'referrer',
+  'referrerPolicy',
+] as const;
+
+/** The settings of a given request that `init` does not replace: its redirects are sent to an address with these. */
+export function settingsOf(given: Request, init: RequestInit): RequestInit {
+  // Some runtimes do not have all of them.
+  const kept = KEPT.filter((name) => init[name] === undefined && given[name] !== undefined);
+  return Object.fromEntries(kept.map((name) => [name, given[name]]));
+}
+
 /** The next request of a redirect within the same origin; undefined if there is none to follow. */
 export function redirected(
   { status, headers }: Response,

@@ -1,5 +1,13 @@
-import { concurrency, type Decision, isStoreUnavailableError, RateLimiter, type Store } from '@sluice/core';
-import { isPromise, type MaybePromise, RecentMap } from '@sluice/core/internal';
+import {
+  concurrency,
+  type Decision,
+  isLimiterClosedError,
+  isStoreUnavailableError,
+  LimiterClosedError,
+  RateLimiter,
+  type Store,
+} from '@sluice/core';
+import { isPromise, type MaybePromise, onAbort, RecentMap } from '@sluice/core/internal';
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 import { type NotedUpstream, PauseNotes } from './pause-notes.js';
@@ -51,6 +59,8 @@ export class Pauses {
   readonly #peek: (key: string) => MaybePromise<Decision>;
   readonly #notes: PauseNotes | undefined;
   readonly #noted: NotedUpstream;
+  /** Ends all sleeps. */
+  readonly #closing = new AbortController();
 
   constructor({ name, store, keyPrefix, deadline, maxPause }: PausesOptions) {
     this.name = name;
@@ -75,9 +85,26 @@ export class Pauses {
     return nowOf(this.#store.clock);
   }
 
-  /** @throws the signal's reason */
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#store.clock.sleep(ms * 1000, signal);
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** @throws LimiterClosedError */
+  checkOpen(): void {
+    this.#closing.signal.throwIfAborted();
+  }
+
+  /** As of `Clock`. @throws the signal's reason, LimiterClosedError */
+  async sleep(ms: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void> {
+    const ends = [signal, this.#closing.signal];
+    const stop = new AbortController();
+    for (const end of ends) end?.throwIfAborted();
+    const ignored = ends.map((end) => onAbort(end, () => stop.abort(end!.reason)));
+    try {
+      await this.#store.clock.sleep(ms * 1000, stop.signal, options);
+    } finally {
+      for (const ignore of ignored) ignore();
+    }
   }
 
   /** The pauses that this process knows of. */
@@ -202,7 +229,7 @@ export class Pauses {
     const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
     if (failed === undefined) return true;
     const { reason } = failed as PromiseRejectedResult;
-    if (isStoreUnavailableError(reason)) return false;
+    if (isStoreUnavailableError(reason) || isLimiterClosedError(reason)) return false;
     throw reason;
   }
 
@@ -237,7 +264,9 @@ export class Pauses {
     publishPause(this.name, 'resumed', pause);
   }
 
+  /** Ends all sleeps with a `LimiterClosedError`. */
   async close(): Promise<void> {
+    if (!this.isClosed) this.#closing.abort(new LimiterClosedError(`Upstream '${this.name}' was closed`));
     await this.#notes?.publishChanges();
     await this.gate.close();
   }

@@ -1,3 +1,4 @@
+import type { LimitReading } from '../calls/time.js';
 import { REFUSED } from '../fetch/body.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 
@@ -38,16 +39,20 @@ export class Attempt implements Handler {
   #failure: { readonly error: unknown } | undefined;
   #state: 'held' | 'passed' | 'dropped' = 'held';
   #done: (() => void) | undefined;
+  /** Ends the limit of the time in which the body of a refusal is read. */
+  #stopLimit = (): void => {};
 
   constructor(
     readonly handler: Handler,
     readonly received: (attempt: Attempt) => void,
     readonly failed: (error: unknown) => void,
+    readonly limitReading: LimitReading,
   ) {}
 
-  /** What was received of the body of a refusal; '' if it is long. */
+  /** The body of a refusal; '' if it is long, breaks or takes too long. */
   get text(): string {
-    return this.#bytes > MOST_BODY ? '' : Buffer.concat(this.#chunks).toString();
+    const isWhole = this.#trailers !== undefined && this.#bytes <= MOST_BODY;
+    return isWhole ? Buffer.concat(this.#chunks).toString() : '';
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
@@ -71,7 +76,8 @@ export class Attempt implements Handler {
     this.statusCode = status;
     this.headers = headers;
     this.#message = message;
-    if (!REFUSED.includes(status)) this.#hold(controller);
+    if (REFUSED.includes(status)) this.#stopLimit = this.limitReading(() => this.#hold(controller));
+    else this.#hold(controller);
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
@@ -83,6 +89,7 @@ export class Attempt implements Handler {
   }
 
   onResponseEnd(controller: Controller, trailers: HeaderFields): void {
+    this.#stopLimit();
     this.#done?.();
     if (this.#state === 'passed') this.handler.onResponseEnd?.(controller, trailers);
     this.#trailers = trailers;
@@ -90,13 +97,17 @@ export class Attempt implements Handler {
   }
 
   onResponseError(controller: Controller, error: unknown): void {
+    this.#stopLimit();
     this.#done?.();
     if (this.#state === 'passed') this.handler.onResponseError?.(controller, error);
     this.#failure = { error };
-    this.failed(error); // does nothing once the response was received
+    // A status and headers count, whatever becomes of the body. Neither does anything once the response was received.
+    if (this.statusCode > 0) this.received(this);
+    else this.failed(error);
   }
 
   #hold(controller: Controller): void {
+    this.#stopLimit();
     controller.pause();
     this.received(this);
   }
@@ -110,13 +121,13 @@ export class Attempt implements Handler {
     if (isUpgrade) return;
     const { handler, statusCode, headers } = this;
     const controller = this.#controller;
+    handler.onResponseStart?.(controller, statusCode, headers, this.#message);
+    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
+    this.#chunks = [];
     if (this.#failure !== undefined) {
       handler.onResponseError?.(controller, this.#failure.error);
       return;
     }
-    handler.onResponseStart?.(controller, statusCode, headers, this.#message);
-    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
-    this.#chunks = [];
     if (this.#trailers === undefined) {
       controller.resume();
       return;

@@ -48,7 +48,7 @@ async function send(
   const exchange: Exchange<Attempt> = {
     send: () =>
       new Promise((received, failed) => {
-        dispatch(options, new Attempt(handler, received, failed));
+        dispatch(options, new Attempt(handler, received, failed, caller.limitReading));
       }),
     view: (attempt, receivedAt) => viewOf(attempt, receivedAt, attempt.text),
     discard: (attempt) => attempt.drop(),

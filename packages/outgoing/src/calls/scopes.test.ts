@@ -1,0 +1,26 @@
+import { routeOf } from './scopes.js';
+
+describe('the route of a path', () => {
+  const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
+
+  test.each<[string, string, string]>([
+    ['a number', '/users/17/orders', '/users/*/orders'],
+    ['a UUID', '/orders/0b9f6f0e-1c54-4b43-8f4e-8a3f4f8a1c11', '/orders/*'],
+    ['a hash', '/commits/deadbeefdeadbeef', '/commits/*'],
+    ['an id of letters and digits', '/customers/cus_Nq3b7LxYz0', '/customers/*'],
+    ['a token of Telegram', '/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage', '/*/sendMessage'],
+    ['a short token with a colon', '/bot1:AAHdqTcv~/getMe', '/*/getMe'],
+    ['a JWT', `/verify/${JWT}`, '/verify/*'],
+    ['an escaped address', '/people/jane%40example.com9/roles', '/people/*/roles'],
+    ['a long part without digits', `/share/${'abcdefghij-'.repeat(3)}`, '/share/*'],
+  ])('has a * in place of %s', (_, path, route) => {
+    expect(routeOf(path)).toBe(route);
+  });
+
+  test.each(['/v1/chat/completions', '/api/chat.postMessage', '/2010-04-01/Accounts', '/', '/repos/x/y'])(
+    'keeps the names of %s',
+    (path) => {
+      expect(routeOf(path)).toBe(path);
+    },
+  );
+});

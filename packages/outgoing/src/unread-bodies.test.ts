@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import { slidingLog } from '@sluice/core';
+import axios from 'axios';
+import { request } from 'undici';
+import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
+import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { upstream } from './index.js';
+import type { AnyResponse } from './reading/response-view.js';
+
+let up: ScriptedUpstream;
+beforeEach(() => {
+  up = new ScriptedUpstream();
+});
+afterEach(() => up.close());
+
+/** A body of which nobody knows the end, and whether it was cancelled. */
+function endless(): { readonly body: ReadableStream<Uint8Array>; readonly ended: { isCancelled: boolean } } {
+  const ended = { isCancelled: false };
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(1024)),
+    cancel() {
+      ended.isCancelled = true;
+    },
+  });
+  return { body, ended };
+}
+
+test.each<[string, (body: Readable) => AnyResponse & { status: number }, string]>([
+  ['undici', (body) => ({ status: 429, headers: {}, body }) as never, 'dump'],
+  ['axios', (data) => ({ status: 429, headers: {}, data }) as never, 'destroy'],
+  ['node:http', (message) => Object.assign(message, { status: 429, headers: {} }), 'destroy'],
+])('run ends the body of a response of %s that is not used', async (_, responseOf, method) => {
+  const calls: string[] = [];
+  const body = Object.assign(new Readable({ read() {} }), method === 'dump' && { dump: async () => {} });
+  const end = jest
+    .spyOn(body as never, method as never)
+    .mockImplementation((() => void calls.push(method)) as never);
+  let sent = 0;
+  const answer = { ...{ status: 200 }, headers: {} };
+  const call = up.client().run({ url: '/a' }, async () => {
+    sent += 1;
+    return sent === 1 ? responseOf(body) : (answer as never);
+  });
+  await up.clock.advance('5s');
+  expect(await call).toBe(answer);
+  expect(calls).toEqual([method]);
+  end.mockRestore();
+});
+
+test('run cancels the body of a Response that is not used, also of an error that has one', async () => {
+  const [first, second] = [endless(), endless()];
+  let sent = 0;
+  const call = up.client().run({ url: '/a' }, async () => {
+    sent += 1;
+    if (sent === 1) return new Response(first.body, { status: 503 });
+    if (sent === 2)
+      throw Object.assign(new Error('503'), { response: new Response(second.body, { status: 503 }) });
+    return new Response('ok');
+  });
+  await up.clock.advance('10s');
+  expect((await call).status).toBe(200);
+  expect([first.ended.isCancelled, second.ended.isCancelled]).toEqual([true, true]);
+});
+
+test('a copy for settle that was not read keeps nothing of the body', async () => {
+  const { body, ended } = endless();
+  up.answer = () => new Response(body);
+  const limits = { requests: slidingLog({ limit: 10, window: '1s' }) };
+  const response = await up.client({ limits, settle: () => ({ requests: 1 }) }).fetch('/a');
+  await up.clock.advance(1);
+  // Only when both copies are cancelled does the body end.
+  await response.body!.cancel();
+  expect(ended.isCancelled).toBe(true);
+});
+
+test('a redirect is followed whether or not its body can be cancelled', async () => {
+  const bodies = [() => Promise.reject(new TypeError('terminated')), () => new Promise<void>(() => {})];
+  up.answer = ({ number }) => {
+    const cancel = bodies[number - 1];
+    if (cancel === undefined) return new Response('ok');
+    return new Response(new ReadableStream({ cancel }), { status: 302, headers: { location: '/b' } });
+  };
+  expect(await (await up.client().fetch('/a')).text()).toBe('ok');
+  expect(up.paths).toBe('/a /b /b');
+});
+
+test('run repeats real responses of undici and axios whose bodies were not read', async () => {
+  const service = await FakeUpstream.start();
+  service.script = (_, number) => (number % 2 === 1 ? [429, { 'retry-after': '0.05' }] : [200, {}]);
+  const client = upstream({ name: 'service', origin: service.origin });
+  const url = `${service.origin}/a`;
+  const ofUndici = await client.run({ url }, () => request(url));
+  expect([ofUndici.statusCode, await ofUndici.body.text()]).toEqual([200, '{}']);
+  const ofAxios = await client.run({ url }, () => axios.get(url, { responseType: 'stream' }));
+  expect([ofAxios.status, await ofAxios.data.toArray()]).toEqual([200, [Buffer.from('{}')]]);
+  await client.close();
+  await service.stop();
+});
