@@ -49,9 +49,10 @@ export function scopeOfKey(key: string): Exclude<Scope, 'request'> {
 
 const NUMBER = /^\d+$/;
 const HASH = /^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9a-f]{16,}$/i;
-const MIXED = /^(?=.*\d).{12,}$/;
+/** Without `.` and `:`, which names have: `gemini-1.5-pro:generateContent`. */
+const MIXED = /^(?=.*\d)[^.:]{12,}$/;
 /** Characters; no name of a route is longer, but tokens are. */
-const LONGEST_NAME = 32;
+const LONGEST_NAME = 40;
 
 const isId = (part: string): boolean =>
   part.length > LONGEST_NAME || NUMBER.test(part) || HASH.test(part) || MIXED.test(part);
