@@ -51,7 +51,7 @@ function isPublished(name) {
 function sentence(file) {
   const missing = packages.filter(({ name }) => !isPublished(name));
   const words = wordsFor(file);
-  if (missing.length === 0) return file === words.page ? words.all : '';
+  if (missing.length === 0) return words.all;
   const page = relative(dirname(join(root, file)), join(root, words.page));
   return (missing.length === packages.length ? words.none : words.some).replace('PAGE', page);
 }
