@@ -35,14 +35,13 @@ export function limitTools(server: LimitableServer, limits: ToolLimits | ToolLim
     if (protocol.onerror === undefined) console.error(known);
     else protocol.onerror(known);
   };
-  const limit = (handler: Handler): Handler => limitedHandler(handler, used, isShared, report);
   limited.add(protocol);
   // The SDK sets the handler when the first tool is registered, and offers no way to wrap it.
   handlers.get = (method) => {
     const handler = Map.prototype.get.call(handlers, method) as Handler | undefined;
     if (method !== METHOD) return handler;
     const known = handler ?? (protocol.fallbackRequestHandler as Handler | undefined); // as the SDK chooses
-    return known && limit(known);
+    return known && limitedHandler(known, used, isShared, report);
   };
   return used;
 }
