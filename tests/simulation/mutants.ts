@@ -80,7 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
       ': expiryOf(entry);',
       ': this.#now + Math.floor((expiryOf(entry) - this.#now) / 2);',
     ),
-    breaks: BOUNDS,
+    breaks: [...BOUNDS, 'neverAboveTheBudget'],
   },
   {
     name: 'a key begins afresh when an override ends',
