@@ -75,7 +75,8 @@ test('in memory, settled and live amounts are within the limit at every moment',
       if (Date.now() > dies) throw killed;
       lines.push(line);
     };
-    const meters = metersOf(recorded(store, write, () => random(60) === 0));
+    const loses = () => random(60) === 0;
+    const meters = metersOf(recorded(store, write, loses, () => store.clock.now()));
     const one = () => streams(meters, random, 1, () => false);
     const ended = await Promise.allSettled(Array.from({ length: 5 }, one));
     for (const each of ended) expect(each).toEqual({ status: 'rejected', reason: killed });

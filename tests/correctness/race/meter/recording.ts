@@ -32,36 +32,44 @@ export type Entry = Sent | Decided;
 /** Clocks of processes on one machine differ by about a millisecond. µs. */
 const TREMBLE = 3_000;
 
+const machineTime = (): number => Date.now() * 1000;
+
 /**
  * A store that writes a line before each call of a hold and a line after each decision.
  * @param loses is the reply lost after the decision?
+ * @param now the clock of the store, µs. A store in memory does not follow the machine's clock, which may be set meanwhile
  */
-export function recorded(store: Store, write: (line: Entry) => void, loses: () => boolean): Store {
+export function recorded(
+  store: Store,
+  write: (line: Entry) => void,
+  loses: () => boolean,
+  now = machineTime,
+): Store {
   let calls = 0;
   return like(store, {
     decide: async (call, caller) => {
       if (call.operation !== 'hold' && call.operation !== 'settle') return store.decide(call, caller);
       calls += 1;
       const n = calls;
-      write({ n, ...sentOf(call) });
+      write({ n, ...sentOf(call, now()) });
       const answer = await store.decide(call, caller);
-      const { now, allowed, parts } = answer;
+      const { now: decidedAt, allowed, parts } = answer;
       const amounts = parts[0]!.trace!.after?.slice(RECORD_HEAD) ?? [];
-      write({ n, now, allowed, amounts });
+      write({ n, now: decidedAt, allowed, amounts });
       if (loses()) throw new StoreUnavailableError('the reply was lost');
       return answer;
     },
   });
 }
 
-export function sentOf({ operation, parts }: Call): Omit<Sent, 'n'> {
+export function sentOf({ operation, parts }: Call, now = machineTime()): Omit<Sent, 'n'> {
   const [record, ...others] = parts;
   const held = others.filter(({ limit }) => limit.rule.algorithm.tag === 'hd');
   return {
     operation: operation as Sent['operation'],
     hold: `${record!.limit.prefix}${record!.key} ${record!.at}`,
     kind: record!.cost,
-    sent: Date.now() * 1000 - TREMBLE,
+    sent: now - TREMBLE,
     budgets: held.map(({ limit, key }) => `${limit.name} ${key}`),
     amounts: held.map(({ cost }) => cost),
   };
