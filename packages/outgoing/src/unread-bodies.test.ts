@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => up.close());
 
-/** A body of which nobody knows the end, and whether it was cancelled. */
+/** A body without an end, and whether it was cancelled. */
 function endless(): { readonly body: ReadableStream<Uint8Array>; readonly ended: { isCancelled: boolean } } {
   const ended = { isCancelled: false };
   const body = new ReadableStream<Uint8Array>({

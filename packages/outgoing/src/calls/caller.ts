@@ -17,7 +17,7 @@ export interface Exchange<Response> {
   send(): Promise<Response>;
   /** Reads what readers need; the caller's own stream stays whole. @param receivedAt ms since 1970 */
   view(response: Response, receivedAt: number): ResponseView | Promise<ResponseView>;
-  /** The response is not used: the call is sent again. Its errors concern nobody. */
+  /** The response is not used: the call is sent again. Errors are ignored. */
   discard(response: Response): void | Promise<void>;
 }
 

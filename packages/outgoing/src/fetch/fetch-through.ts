@@ -52,7 +52,7 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
   };
 }
 
-/** Ends a body that nobody reads. Not awaited: of two copies of a response, neither is cancelled before both are. */
+/** Ends an unread body. Not awaited: a response and its copy are cancelled only when both are. */
 const cancel = ({ body }: Response): void => void body?.cancel().catch(() => {});
 
 /** Undefined: the address is none. Parses it once. */

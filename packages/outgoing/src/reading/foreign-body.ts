@@ -25,7 +25,7 @@ export function bodyOf(response: AnyResponse): string {
   return isJson ? JSON.stringify(read) : '';
 }
 
-/** Ends the body of a response that nobody reads, so that its connection is free. Does nothing for a body that was read. */
+/** Ends an unread body, so that its connection is free. Does nothing for a body that was read. */
 export async function endBody(response: AnyResponse): Promise<void> {
   const { body, data } = response as WithBody;
   // A message of `node:http` is its own body.
