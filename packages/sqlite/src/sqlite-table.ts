@@ -1,17 +1,11 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
 import type { MaybePromise } from '@sluice/core/internal';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
-import { type Database, type DriverName, loadDriver, type OpenFile, type Statement } from './drivers.js';
-import { classified, codeOf, isBusy, isDamage, NotOpenedError } from './errors.js';
+import { type Database, type DriverName, loadDriver, type OpenFile } from './drivers.js';
+import { classified, codeOf, isBusy, isDamage } from './errors.js';
 import { factsOf, type SqliteFacts } from './facts.js';
-import { networkDiskOf } from './network-disk.js';
+import { openTable, type Row, type Statements } from './open-table.js';
 
-/** `PRAGMA application_id` of our files: 'Slce'. */
-const APPLICATION = 0x536c6365;
-const SET_UP = `
-  CREATE TABLE IF NOT EXISTS sluice (key TEXT PRIMARY KEY, entry BLOB NOT NULL, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION};
-`;
 /** ms: the pauses between tries while another process has the file; the last is repeated. Each gets shorter by up to half, by chance. */
 const PAUSES = [0, 1, 2, 4];
 /** ms that a call without a promise may block the process for the file. */
@@ -23,23 +17,6 @@ const SWEPT = 1_000;
 
 /** `PRAGMA user_version` has 31 bits. */
 const MOST_GRANTS = 2 ** 31;
-
-interface Statements {
-  readonly begin: Statement;
-  readonly commit: Statement;
-  readonly rollback: Statement;
-  readonly read: Statement;
-  readonly write: Statement;
-  readonly remove: Statement;
-  readonly keysAfter: Statement;
-  readonly step: Statement;
-  readonly sweep: Statement;
-  readonly sweepRest: Statement;
-  /** A number that changes with each transaction of another connection. */
-  readonly version: Statement;
-  /** The number of turns that have admitted waiting calls. */
-  readonly grants: Statement;
-}
 
 /** The entries of a file. All processes that open it decide together: `BEGIN IMMEDIATE` lets one at a time. */
 export class SqliteTable implements EntryTable {
@@ -174,77 +151,9 @@ export class SqliteTable implements EntryTable {
       throw new StoreConfigurationError(
         'sqliteStore: its driver is not loaded yet: await store.connect() before the first consumeSync',
       );
-    const disk = networkDiskOf(this.file);
-    if (disk !== undefined)
-      throw new StoreConfigurationError(
-        `sqliteStore: ${this.file} is on a network file system (${disk}), where processes cannot share it: use a file on a disk of this machine`,
-      );
-    const database = this.#openedFile(this.#openFile);
-    try {
-      const statements = this.#prepared(database);
-      this.#database = database;
-      return statements;
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  }
-
-  #openedFile(open: OpenFile): Database {
-    try {
-      return open(this.file);
-    } catch (cause) {
-      if (isBusy(cause)) throw cause;
-      throw new NotOpenedError((cause as Error).message, { cause });
-    }
-  }
-
-  #prepared(database: Database): Statements {
-    database.exec('PRAGMA busy_timeout = 0');
-    this.#checkOurs(database);
-    const [{ journal_mode: mode }] = database.prepare('PRAGMA journal_mode = WAL').all() as [Row];
-    if (mode !== 'wal')
-      throw new StoreConfigurationError(
-        `sqliteStore: ${this.file} cannot be shared by processes (journal mode ${mode}): use a file on a disk of this machine`,
-      );
-    database.exec('PRAGMA synchronous = NORMAL');
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      database.exec(SET_UP);
-      database.exec('COMMIT');
-    } catch (error) {
-      database.exec('ROLLBACK');
-      throw error;
-    }
-    const of = (sql: string) => database.prepare(sql);
-    return {
-      begin: of('BEGIN IMMEDIATE'),
-      commit: of('COMMIT'),
-      rollback: of('ROLLBACK'),
-      read: of('SELECT entry, expires FROM sluice WHERE key = ?'),
-      write: of(
-        'INSERT INTO sluice VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry, expires = excluded.expires',
-      ),
-      remove: of('DELETE FROM sluice WHERE key = ?'),
-      keysAfter: of('SELECT key FROM sluice WHERE key > ? ORDER BY key LIMIT ?'),
-      step: of('SELECT key FROM sluice WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?'),
-      sweep: of('DELETE FROM sluice WHERE key > ? AND key <= ? AND expires <= ?'),
-      sweepRest: of('DELETE FROM sluice WHERE key > ? AND expires <= ?'),
-      version: of('PRAGMA data_version'),
-      grants: of('PRAGMA user_version'),
-    };
-  }
-
-  /** @throws StoreConfigurationError for a file of another program */
-  #checkOurs(database: Database): void {
-    // In this order: another process may set the file up meanwhile, in one transaction.
-    const [{ tables }] = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').all() as [Row];
-    const [{ application_id: application }] = database.prepare('PRAGMA application_id').all() as [Row];
-    if (application === APPLICATION) return;
-    if (application !== 0 || tables !== 0)
-      throw new StoreConfigurationError(
-        `sqliteStore: ${this.file} belongs to another program: give sqliteStore a file of its own`,
-      );
+    const { database, statements } = openTable(this.file, this.#openFile);
+    this.#database = database;
+    return statements;
   }
 
   watch(granted: () => void): () => void {
@@ -303,8 +212,6 @@ export class SqliteTable implements EntryTable {
     } catch {} // its disk may be damaged
   }
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** libsql's `all` returns an ArrayBuffer, `node:sqlite` a Uint8Array, others a Buffer. */
 const bufferOf = (bytes: Uint8Array | ArrayBuffer): Buffer =>
