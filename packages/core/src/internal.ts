@@ -91,6 +91,7 @@ export { RecentMap } from './maps.js';
 
 export { Publisher } from './board/definitions.js';
 export { onAbort } from './limiter/waiting/on-abort.js';
+export { Stop } from './limiter/waiting/stop.js';
 export { PAUSE } from './telemetry/channels.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.

@@ -1,4 +1,4 @@
-import { onAbort } from '@sluice/core/internal';
+import { Stop } from '@sluice/core/internal';
 import type { PauseReason } from '../pauses/pause.js';
 import type { Pauses } from '../pauses/pauses.js';
 import { backoff, LONGEST_BACKOFF } from './retry-rules.js';
@@ -119,8 +119,7 @@ export class Circuit {
 
   /** Resolves when the trial is over, or has taken too long. */
   async #change({ deadline, signal }: WaitLimits): Promise<void> {
-    const stop = new AbortController();
-    const ignore = onAbort(signal, () => stop.abort(signal!.reason));
+    const stop = new Stop(signal);
     const wake = () => stop.abort(WOKEN);
     this.#waiting.add(wake);
     try {
@@ -129,7 +128,7 @@ export class Circuit {
     } catch (error) {
       if (error !== WOKEN) throw error;
     } finally {
-      ignore();
+      stop.end();
       this.#waiting.delete(wake);
     }
   }

@@ -7,7 +7,7 @@ import {
   RateLimiter,
   type Store,
 } from '@sluice/core';
-import { isPromise, type MaybePromise, onAbort, RecentMap } from '@sluice/core/internal';
+import { isPromise, type MaybePromise, onAbort, RecentMap, Stop } from '@sluice/core/internal';
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 import { type NotedUpstream, PauseNotes } from './pause-notes.js';
@@ -96,14 +96,16 @@ export class Pauses {
 
   /** As of `Clock`. @throws the signal's reason, LimiterClosedError */
   async sleep(ms: number, signal?: AbortSignal, options?: { readonly idle?: boolean }): Promise<void> {
-    const ends = [signal, this.#closing.signal];
-    const stop = new AbortController();
-    for (const end of ends) end?.throwIfAborted();
-    const ignored = ends.map((end) => onAbort(end, () => stop.abort(end!.reason)));
+    const closing = this.#closing.signal;
+    const stop = new Stop(signal);
+    stop.throwIfAborted();
+    closing.throwIfAborted();
+    const ignore = onAbort(closing, () => stop.abort(closing.reason));
     try {
       await this.#store.clock.sleep(ms * 1000, stop.signal, options);
     } finally {
-      for (const ignore of ignored) ignore();
+      ignore();
+      stop.end();
     }
   }
 

@@ -1,5 +1,5 @@
 import { type Decision, isRateLimitExceededError } from '@sluice/core';
-import { getOrCreate, onAbort } from '@sluice/core/internal';
+import { getOrCreate, Stop } from '@sluice/core/internal';
 import { CallQueues } from '../calls/call-queue.js';
 import type { WaitLimits } from '../calls/time.js';
 import { OPEN, type Pauses } from './pauses.js';
@@ -21,7 +21,7 @@ export interface RampPermit {
 export class Ramps {
   readonly #queues: CallQueues;
   /** Ends the waits in the store, by their keys. */
-  readonly #waits = new Map<string, Set<AbortController>>();
+  readonly #waits = new Map<string, Set<Stop>>();
 
   /** @param isPaced limits that are known in advance pace the calls: after the probe all may run */
   constructor(
@@ -54,8 +54,7 @@ export class Ramps {
     { deadline, signal }: WaitLimits,
     tooLate: () => Error,
   ): Promise<RampPermit | undefined> {
-    const stop = new AbortController();
-    const ignore = onAbort(signal, () => stop.abort(signal!.reason));
+    const stop = new Stop(signal);
     const waits = getOrCreate(this.#waits, key, () => new Set());
     waits.add(stop);
     try {
@@ -66,7 +65,7 @@ export class Ramps {
       if (error === PAUSED) return undefined;
       throw isRateLimitExceededError(error) ? tooLate() : error;
     } finally {
-      ignore();
+      stop.end();
       waits.delete(stop);
       if (waits.size === 0) this.#waits.delete(key);
     }
