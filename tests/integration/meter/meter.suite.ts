@@ -201,6 +201,20 @@ export function meterSuite(kind: StoreKind): void {
       );
 
       test.each(['keep', 'refund'] as const)(
+        'a bucket that was full after the hold began gets back what was taken later, with lapse %p',
+        async (lapse) => {
+          const bucket = tokenBucket({ capacity: 1_000, refill: 60, every: '1m' });
+          const budget = metered({ axes: { output: bucket }, lapse, ttl: '10m' });
+          const hold = await budget.hold('key', { output: 10 });
+          clock.set(BEFORE_MIDNIGHT + 20_000_000); // 10 s pay the hold, and fill the bucket
+          await hold.more({ output: 900 });
+          expect((await hold.settle({ output: 100 })).left).toEqual({ output: lapse === 'keep' ? 890 : 900 });
+          clock.set(BEFORE_MIDNIGHT + 140_000_000);
+          expect((await budget.status('key')).left).toEqual({ output: 1_000 });
+        },
+      );
+
+      test.each(['keep', 'refund'] as const)(
         'corrects the window in which the hold began, with lapse %p',
         async (lapse) => {
           const month = fixedWindow({ limit: 100, window: '1 month', timeZone: 'UTC' });

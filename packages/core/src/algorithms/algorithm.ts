@@ -57,8 +57,8 @@ export interface Algorithm {
    */
   refund(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
   /**
-   * For logs: the state after a refund of permits that were taken at `at` ≤ `now` and at unknown moments after it. The earliest come back,
-   * so what stays never leaves sooner than the permits that were used. Default: `refund`.
+   * The state after a refund of permits that were taken at `at` ≤ `now` and at unknown moments after it. In a log the earliest come back, so
+   * what stays never leaves sooner than the permits that were used. Default: `refund`.
    */
   refundSince?(
     parameters: Parameters,

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '5b8bf72b81e19f4007ce2a75a85a99e0fe27c18f',
+  sha1: '0ee03b56f7da88550a2fa24b10ad3d62cdb22b7b',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -931,10 +931,10 @@ local function absorb(p, state, now, cost)
 local debt, last = debt_at(p, state, now)
 return grown(p, state, now, debt, math.max(debt, math.min(debt + cost * p[1], taken_at_most(p))), last)
 end
-local function refund(p, state, now, cost, at)
+local function refund_since(p, state, now, cost, at)
 local since = number(state, 3)
 local debt, last = debt_at(p, state, now)
-if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
+if debt == 0 or cost == 0 then return state end
 local back = cost * p[1]
 if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
 if back == 0 then return state end
@@ -942,6 +942,10 @@ local rest = math.max(0, debt - back)
 if rest > 0 then return write(p, seen_at(state, now), rest, since, last) end
 if p[5] > 0 then return write(p, seen_at(state, now), 0, since, now) end
 return nil
+end
+local function refund(p, state, now, cost, at)
+if at ~= ANY and at < number(state, 3) then return state end
+return refund_since(p, state, now, cost, at)
 end
 local function usage(p, state, now)
 local debt, last = debt_at(p, state, now)
@@ -984,7 +988,7 @@ if p[6] ~= 1 then return LONGEST end
 return math.max(0, down(p[3] - cost * p[1], p[2]))
 end
 return {
-least = 24, most = 48, step = 8, parameters = 7, kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
+least = 24, most = 48, step = 8, parameters = 7, kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, refund_since = refund_since, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
 saving = saving, book = book, anchored = anchored,
 }
 end
@@ -1109,7 +1113,7 @@ end
 local function normalize_policy_state(key_state, from)
 local known = live(key_state.policy_state, from)
 key_state.policy_state = known and key_state.algorithm.normalize(key_state.policy_parameters, known, now)
-if key_state.policy_state ~= known then key_state.changed, key_state.normalized = true, true end
+if key_state.policy_state ~= known then key_state.changed = true end
 end
 local function charge_policy_state(key_state, before)
 if key_state.cost == 0 or not counts_twice(key_state) then return end
@@ -1333,7 +1337,12 @@ if #queue > 0 then from = math.min(now, queue[1]) end
 local state = live(key_state.state, from)
 if state then
 key_state.state = algorithm.normalize(key_state.parameters, state, now)
-if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
+if key_state.state ~= state then
+key_state.changed = true
+if key_state.override == '' and not key_state.normalized and not algorithm.last then
+key_state.read, key_state.adapted = state, key_state.state
+end
+end
 else
 start(key_state, from)
 end
@@ -1413,7 +1422,7 @@ promote(key_state)
 look_for_gaps(key_state)
 end
 local function block(key_state, micros)
-key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
+key_state.changed, key_state.blocked_until, key_state.leaves_state = true, micros > 0 and now + micros or 0, true
 promote(key_state)
 look_for_gaps(key_state)
 end
@@ -1440,6 +1449,9 @@ if call('PTTL', shared.key) < alive then call('PEXPIRE', shared.key, format('%.0
 end
 local function close(key_state)
 for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
+if key_state.leaves_state and key_state.adapted and #key_state.queue == 0 and key_state.state == key_state.adapted then
+key_state.state = key_state.read
+end
 local entry, expiry = entry_of(key_state)
 write(key_state.place, entry, math.max(expiry, policy_end(key_state)))
 end
@@ -1842,7 +1854,7 @@ state = live(sized(algorithm, raw), now)
 end
 if state then
 state = algorithm.normalize(rule, raw, now)
-if state ~= raw then state, changed = live(state, now), true end
+if state ~= raw then state, changed = live(state, now), taking end
 end
 if not state and algorithm.initial_state then
 state = algorithm.initial_state(rule, now)

@@ -63,7 +63,12 @@ local function begin(key_state, override_ended)
   local state = live(key_state.state, from)
   if state then
     key_state.state = algorithm.normalize(key_state.parameters, state, now)
-    if key_state.state ~= state then key_state.changed, key_state.normalized = true, true end
+    if key_state.state ~= state then
+      key_state.changed = true
+      if key_state.override == '' and not key_state.normalized and not algorithm.last then
+        key_state.read, key_state.adapted = state, key_state.state
+      end
+    end
   else
     start(key_state, from)
   end
@@ -157,7 +162,7 @@ end
 
 -- Denies all calls for `micros` µs from now, 0 to end that.
 local function block(key_state, micros)
-  key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
+  key_state.changed, key_state.blocked_until, key_state.leaves_state = true, micros > 0 and now + micros or 0, true
   promote(key_state)
   look_for_gaps(key_state)
 end
@@ -176,7 +181,8 @@ local function usage(key_state)
   return remaining, reset
 end
 
--- Must the entry be written? A peek writes only what the clock or the policy changed: otherwise each would compute the same wait again.
+-- Must the entry be written? A peek writes only what the clock or the end of an override changed: otherwise each would compute the same
+-- wait again.
 -- A refund to a new key does not write it.
 local function is_kept(key_state, operation)
   if operation == 'peek' then return key_state.normalized end
@@ -192,6 +198,10 @@ end
 
 local function close(key_state)
   for i = 1, #key_state.granted do call('PUBLISH', key_state.key, format('%.0f', key_state.granted[i])) end
+  -- A block leaves the state as it was read: see key-state.ts.
+  if key_state.leaves_state and key_state.adapted and #key_state.queue == 0 and key_state.state == key_state.adapted then
+    key_state.state = key_state.read
+  end
   local entry, expiry = entry_of(key_state)
   write(key_state.place, entry, math.max(expiry, policy_end(key_state)))
 end

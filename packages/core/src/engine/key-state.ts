@@ -20,8 +20,13 @@ const NONE: readonly number[] = [];
 /** One part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it. */
 export class KeyState {
   changed = false;
-  /** Did the clock or the policy change the entry? A `peek` writes that too: otherwise each would compute the same wait again. */
+  /** Did the clock or the end of an override change the entry? A `peek` writes that too: otherwise each would compute the same wait again. */
   normalized = false;
+  /** The state as it was read, if the policy of the call has made another of it. */
+  #read: State | undefined;
+  #adapted: State | undefined;
+  /** Does the call leave the state as it was read? Its policy may be that of another plan, which must not forget what was taken. */
+  #leavesState = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
   granted: readonly number[] = NONE;
   /** Of an `acquire`. */
@@ -103,12 +108,16 @@ export class KeyState {
     const { algorithm, parameters } = counter;
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
-    let normalized = counter.normalize(from, this.now);
-    this.#isNew = counter.start(from);
+    const read = counter.state;
     const { isOverridden, policy } = this.#counters;
-    if (isOverridden && policy.normalize(from, this.now)) normalized = true;
-    this.normalized ||= normalized;
-    this.changed ||= normalized;
+    const isAdapted = counter.normalize(from, this.now);
+    if (isAdapted && !isOverridden && !this.normalized && algorithm.holders === undefined) {
+      this.#read = read;
+      this.#adapted = counter.state;
+    }
+    this.#isNew = counter.start(from);
+    const policyAdapted = isOverridden && policy.normalize(from, this.now);
+    this.changed ||= isAdapted || policyAdapted;
     if (queue.isEmpty) return;
     const outdated = this.changed || this.#isNew;
     const due = queue.removeDue(this.now);
@@ -277,6 +286,7 @@ export class KeyState {
 
   /** Denies all calls for `micros` µs from now, 0 to end that. */
   block(micros: number): void {
+    this.#leavesState = true;
     this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
     this.#loosen();
   }
@@ -328,9 +338,10 @@ export class KeyState {
   entry(): Entry | undefined {
     const { queue, queueEndState, hasGaps, isEmpty } = this.#queue;
     const { isOverridden, countsTwice, policy } = this.#counters;
-    if (isEmpty && this.#blockedUntil === 0 && !isOverridden && this.shared === undefined) return this.state;
+    const state = this.#leavesState && isEmpty && this.state === this.#adapted ? this.#read : this.state;
+    if (isEmpty && this.#blockedUntil === 0 && !isOverridden && this.shared === undefined) return state;
     return {
-      state: this.state,
+      state,
       queue,
       queueEndState: isEmpty ? undefined : queueEndState,
       hasGaps,

@@ -115,10 +115,10 @@ local function absorb(p, state, now, cost)
   return grown(p, state, now, debt, math.max(debt, math.min(debt + cost * p[1], taken_at_most(p))), last)
 end
 
-local function refund(p, state, now, cost, at)
+local function refund_since(p, state, now, cost, at)
   local since = number(state, 3)
   local debt, last = debt_at(p, state, now)
-  if debt == 0 or cost == 0 or (at ~= ANY and at < since) then return state end
+  if debt == 0 or cost == 0 then return state end
   local back = cost * p[1]
   if at ~= ANY and at ~= number(state, 2) then back = math.max(0, back - up(math.max(0, last - at), p[7]) * p[2]) end
   if back == 0 then return state end
@@ -126,6 +126,11 @@ local function refund(p, state, now, cost, at)
   if rest > 0 then return write(p, seen_at(state, now), rest, since, last) end
   if p[5] > 0 then return write(p, seen_at(state, now), 0, since, now) end
   return nil
+end
+
+local function refund(p, state, now, cost, at)
+  if at ~= ANY and at < number(state, 3) then return state end
+  return refund_since(p, state, now, cost, at)
 end
 
 local function usage(p, state, now)
@@ -177,6 +182,6 @@ local function max_wait(p, cost)
 end
 
 return {
-  least = 24, most = 48, step = 8, parameters = 7, kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
+  least = 24, most = 48, step = 8, parameters = 7, kept_until = kept_until, initial_state = initial_state, translate = translate, normalize = normalize, wait = wait, take = take, absorb = absorb, refund = refund, refund_since = refund_since, usage = usage, acquire_wait = acquire_wait, max_wait = max_wait,
   saving = saving, book = book, anchored = anchored,
 }

@@ -34,6 +34,16 @@ import {
 /** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
 
+const refundSince: NonNullable<Algorithm['refundSince']> = (p: MeterParameters, state, now, cost, at) => {
+  const debt = debtAt(p, state, now);
+  if (debt === 0 || cost === 0) return state;
+  const back = backOf(p, state, now, cost, at);
+  if (back === 0) return state;
+  const left = Math.max(0, debt - back);
+  if (left === 0 && p[4] === 0) return undefined;
+  return write(p, seenAt(state, now), left, state[2]!, left === 0 ? now : lastTick(p, state, now));
+};
+
 /** Must a call with this cost save up, because it is above the capacity? */
 const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > debtLimit(p);
 
@@ -164,16 +174,12 @@ export const meterAlgorithm: Algorithm = {
 
   take,
 
-  refund(p: MeterParameters, state, now, cost, at) {
-    const since = state[2]!;
-    const debt = debtAt(p, state, now);
-    if (debt === 0 || cost === 0 || (at !== ANY && at < since)) return state;
-    const back = backOf(p, state, now, cost, at);
-    if (back === 0) return state;
-    const left = Math.max(0, debt - back);
-    if (left === 0 && p[4] === 0) return undefined;
-    return write(p, seenAt(state, now), left, since, left === 0 ? now : lastTick(p, state, now));
-  },
+  // The bucket has been full since `at`: what was taken then has flowed back.
+  refund: (p: MeterParameters, state, now, cost, at) =>
+    at !== ANY && at < state[2]! ? state : refundSince(p, state, now, cost, at),
+
+  // Part of it may have been taken after that. What was taken before is less than what has flowed back since `at`, which is not given back.
+  refundSince,
 
   usage(p: MeterParameters, state, now) {
     const debt = debtAt(p, state, now);
