@@ -138,6 +138,7 @@ end
 
 local function change(key_state, part, operation, wait)
   key_state.own_moment = now
+  key_state.leaves_state = operation == 'block' or operation == 'extend-block'
   if operation == 'charge' then
     charge(key_state)
   elseif operation == 'refund' then

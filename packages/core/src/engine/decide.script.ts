@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '0ee03b56f7da88550a2fa24b10ad3d62cdb22b7b',
+  sha1: '5b1633e0b501a04599a9904bdb60e266aee96919',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1422,7 +1422,7 @@ promote(key_state)
 look_for_gaps(key_state)
 end
 local function block(key_state, micros)
-key_state.changed, key_state.blocked_until, key_state.leaves_state = true, micros > 0 and now + micros or 0, true
+key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
 promote(key_state)
 look_for_gaps(key_state)
 end
@@ -1785,6 +1785,7 @@ reply_call({ key_state }, status == 1 and ALLOWED or status == 0 and QUEUED or D
 end
 local function change(key_state, part, operation, wait)
 key_state.own_moment = now
+key_state.leaves_state = operation == 'block' or operation == 'extend-block'
 if operation == 'charge' then
 charge(key_state)
 elseif operation == 'refund' then

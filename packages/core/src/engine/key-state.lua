@@ -162,7 +162,7 @@ end
 
 -- Denies all calls for `micros` µs from now, 0 to end that.
 local function block(key_state, micros)
-  key_state.changed, key_state.blocked_until, key_state.leaves_state = true, micros > 0 and now + micros or 0, true
+  key_state.changed, key_state.blocked_until = true, micros > 0 and now + micros or 0
   promote(key_state)
   look_for_gaps(key_state)
 end

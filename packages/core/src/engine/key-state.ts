@@ -280,13 +280,17 @@ export class KeyState {
     this.escalated = true;
     if (block === 0) return false;
     this.#step = step;
-    this.block(block);
+    this.#blockFor(block);
     return true;
   }
 
   /** Denies all calls for `micros` µs from now, 0 to end that. */
   block(micros: number): void {
     this.#leavesState = true;
+    this.#blockFor(micros);
+  }
+
+  #blockFor(micros: number): void {
     this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
     this.#loosen();
   }
