@@ -59,6 +59,7 @@ export const SLUICE_OPTIONS = [
   'denyCache',
   'prefetch',
   'margin',
+  'gap',
   'maxWaiting',
 ] as const;
 

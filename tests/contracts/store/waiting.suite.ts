@@ -180,6 +180,25 @@ export function waitingContract(kind: StoreKind): void {
       }
     });
 
+    test('pass at least the gap apart without a margin, and never slower than the rate', async () => {
+      const waits = async (options: object) => {
+        const limiter = harness.limiter(policyOf('1h'), { margin: 0, ...options });
+        expect(await limiter.acquire('k', { cost: fill })).toMatchObject({ waited: 0 });
+        const waiting = Array.from({ length: 5 }, () => limiter.acquire('k', { cost }));
+        await harness.answered(limiter);
+        await harness.clock.advance('4h');
+        return (await Promise.all(waiting)).map(({ waited }) => waited);
+      };
+      const [exact, apart, even] = [await waits({}), await waits({ gap: '1m' }), await waits({ gap: '4h' })];
+      expect([apart[0], even[0]]).toEqual([exact[0], exact[0]]);
+      const pace = (HOUR * cost) / 10;
+      for (let i = 1; i < 5; i += 1) {
+        expect(apart[i]).toBe(Math.max(exact[i]!, apart[i - 1]! + MINUTE));
+        expect(even[i]).toBeLessThanOrEqual(Math.max(exact[i]!, even[i - 1]! + pace));
+        expect(even[i]! - even[i - 1]!).toBeGreaterThanOrEqual(Math.floor(pace));
+      }
+    });
+
     test('pass without the margin if the timeout leaves no room for it', async () => {
       const limiter = harness.limiter(policyOf('1h'), { margin: '1m' });
       await limiter.acquire('k', { cost: fill });

@@ -106,7 +106,7 @@ export class Counter {
   ): number {
     const moment = this.nextMoment(state, from, cost, booking !== undefined);
     const { margin, gap } = booking ?? PLAIN_BOOKING;
-    if (margin === 0 || this.algorithm.holders !== undefined || moment === now || moment === NEVER)
+    if (margin + gap === 0 || this.algorithm.holders !== undefined || moment === now || moment === NEVER)
       return moment;
     // Permits that have been back for the margin need no more of it.
     const back = this.nextMoment(state, Math.max(now, from - margin), cost, true);

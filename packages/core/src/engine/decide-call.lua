@@ -84,7 +84,7 @@ function admit(key_states, longest, taking)
   if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
   for i = 1, #key_states do
     local booking = key_states[i].booking
-    if booking and booking.margin > 0 then roomy = true end
+    if booking and booking.margin + booking.gap > 0 then roomy = true end
     if is_overfull(key_states[i]) then overfull = true end
     if key_states[i].algorithm.last then held = true end
   end
@@ -106,7 +106,7 @@ function admit(key_states, longest, taking)
   end
   local denied = wait > longest or (wait > 0 and (held or overfull))
   if denied and roomy then
-    -- A call that can pass without the margin is not denied for it.
+    -- A call that can pass without margin and gap is not denied for them.
     for i = 1, #key_states do key_states[i].booking = { margin = 0, gap = 0, max_waiting = key_states[i].booking.max_waiting } end
     return admit(key_states, longest, taking)
   end

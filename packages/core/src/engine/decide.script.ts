@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '5b1633e0b501a04599a9904bdb60e266aee96919',
+  sha1: '3391b36e943c373965a399d7267e06a869b2b246',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1198,7 +1198,7 @@ end
 local function next_with_margin(key_state, state, start, cost, previous)
 local booking = key_state.booking
 local moment = next_moment(key_state, state, start, cost, booking)
-if not booking or booking.margin == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
+if not booking or booking.margin + booking.gap == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
 local back = next_moment(key_state, state, math.max(now, start - booking.margin), cost, true)
 return math.max(moment, previous + booking.gap, back == now and 0 or back + booking.margin)
 end
@@ -1737,7 +1737,7 @@ local overfull, held, roomy, wait = false, false, false, wait_for_all(key_states
 if wait == NEVER then return reply_call(key_states, DENIED, NEVER) end
 for i = 1, #key_states do
 local booking = key_states[i].booking
-if booking and booking.margin > 0 then roomy = true end
+if booking and booking.margin + booking.gap > 0 then roomy = true end
 if is_overfull(key_states[i]) then overfull = true end
 if key_states[i].algorithm.last then held = true end
 end

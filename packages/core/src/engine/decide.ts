@@ -59,8 +59,8 @@ function admit(keyStates: readonly KeyState[], longest: number, taking: boolean)
     if (asConsumed) {
       // A call that cannot wait for held permits retries: it needs an estimate.
       keyStates[0]!.booking = undefined;
-    } else if (keyStates.some(({ booking }) => booking !== undefined && booking.margin > 0)) {
-      // A call that can pass without the margin is not denied for it.
+    } else if (keyStates.some(({ booking }) => booking !== undefined && booking.margin + booking.gap > 0)) {
+      // A call that can pass without margin and gap is not denied for them.
       for (const keyState of keyStates) keyState.booking = { ...keyState.booking!, margin: 0, gap: 0 };
       return admit(keyStates, longest, taking);
     }

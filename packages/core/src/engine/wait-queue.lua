@@ -57,7 +57,7 @@ end
 local function next_with_margin(key_state, state, start, cost, previous)
   local booking = key_state.booking
   local moment = next_moment(key_state, state, start, cost, booking)
-  if not booking or booking.margin == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
+  if not booking or booking.margin + booking.gap == 0 or key_state.algorithm.last or moment == now or moment == NEVER then return moment end
   -- Permits that have been back for the margin need no more of it.
   local back = next_moment(key_state, state, math.max(now, start - booking.margin), cost, true)
   return math.max(moment, previous + booking.gap, back == now and 0 or back + booking.margin)

@@ -59,6 +59,8 @@ export interface LimiterBaseOptions {
    * `leakyBucket` none, because its queue has room for fewer calls with a margin. `0`: none. A call whose `timeout` is too short for it passes without it. No effect on `consume` and on `concurrency`.
    */
   readonly margin?: Duration | undefined;
+  /** How far apart waiting calls pass at least, but never slower than the rate: `'1s'` spreads 50 calls evenly over each second. Default: the `margin`. */
+  readonly gap?: Duration | undefined;
   /**
    * The most calls that wait at a key at once, of all processes of the store together: a whole number from 0 to 1000, the default. One more
    * rejects at once, with `queueFull` in its `RateLimitExceededError`. For `concurrency`, the default is the policy's `queue`.
@@ -94,6 +96,7 @@ export const LIMITER_BASE_OPTIONS = [
   'escalate',
   'notify',
   'margin',
+  'gap',
   'maxWaiting',
 ] as const satisfies readonly (keyof LimiterBaseOptions)[];
 
@@ -128,6 +131,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     escalate = false,
     notify,
     margin,
+    gap,
     maxWaiting,
   } = options;
   checkName('RateLimiter: name', name);
@@ -160,7 +164,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     escalate: escalate === false ? undefined : escalate,
     escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
     notify,
-    waiting: checkWaiting('RateLimiter', margin, maxWaiting),
+    waiting: checkWaiting('RateLimiter', { margin, gap, maxWaiting }),
   });
   if (store !== undefined && store.claim === undefined && limits.notifies) {
     throw new TypeError(

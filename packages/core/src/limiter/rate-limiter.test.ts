@@ -286,6 +286,7 @@ test.each([
   [{ denyCache: true }, /or false for none, not true/],
   [{ hashTag: 'a}b' }, /hashTag must be 1 to 100 letters/],
   [{ margin: 'a lot' }, /margin must be a duration .* from 0 to 3650 days/],
+  [{ gap: -1 }, /gap must be a duration .* from 0 to 3650 days/],
   [{ maxWaiting: 1001 }, /maxWaiting must be a whole number from 0 to 1000, not 1001/],
   [{ policies: {} }, /not both/],
   [{ policy: undefined, policies: null }, /policies must be an object of 1 to 20 policies .*, not null/],

@@ -86,7 +86,7 @@ export class SharedLimiter {
     const shared = { name, config: this.#config, client: `${prefix}:client:${clientId}` };
     const definition = { kind: 'shared', name, keyPrefix, ...NO_POLICIES, rate: this.#config } as const;
     this.#endUse = announce(store.fleet, LAYOUT, JSON.stringify(definition), () => definition);
-    const waiting = new BookingRules(UNKNOWN, checkWaiting('SharedLimiter', margin, maxWaiting));
+    const waiting = new BookingRules(UNKNOWN, checkWaiting('SharedLimiter', { margin, maxWaiting }));
     this.#limit = { name, policy: name, rule: UNKNOWN, prefix: `${prefix}:`, suffix: '', shared, waiting };
   }
 

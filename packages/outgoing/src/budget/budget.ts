@@ -32,9 +32,12 @@ const tooLate = (): Error => TOO_LATE;
  * Part of a window by which our windows are longer, because not all calls take equally long to arrive. So a call that arrives
  * late, and one of the next window that does not, are no more in one window of the upstream than its limit.
  */
-const LONGER = 0.01;
+const LONGER = 0.015;
 /** ms; the most by which they are. */
 export const LONGEST = 20;
+
+/** ms. Calls that leave at once arrive at different times, and as many leave at once one window later. Calls that leave apart do not. */
+const GAP = 50;
 
 type Windowed = Policy & { readonly window: number };
 
@@ -93,8 +96,8 @@ export class Budget {
     this.limiters = Object.fromEntries(
       this.#names.map((one) => {
         const policy = policies[one]!;
-        // Without a margin: it follows the lateness of this process's timers.
-        const own = { name: `${name}:${one}`, policy };
+        // The margin follows the lateness of this process's timers.
+        const own = { name: `${name}:${one}`, policy, gap: isSliding(policy) ? GAP : undefined };
         return [one, new RateLimiter({ ...own, store, hashTag: name, keyPrefix, deadline })];
       }),
     );

@@ -15,17 +15,25 @@ const TWICE = 2;
 export interface WaitingOptions {
   /** µs; undefined: by what the sleeps of this process end late. */
   readonly margin: number | undefined;
+  /** µs; undefined: the margin. */
+  readonly gap: number | undefined;
   readonly maxWaiting: number | undefined;
 }
 
 /** @throws RangeError */
 export function checkWaiting(
   where: string,
-  margin: Duration | undefined,
-  maxWaiting: number | undefined,
+  options: {
+    readonly margin: Duration | undefined;
+    readonly gap?: Duration | undefined;
+    readonly maxWaiting: number | undefined;
+  },
 ): WaitingOptions {
+  const { margin, gap, maxWaiting } = options;
   if (maxWaiting !== undefined) checkInteger(`${where}: maxWaiting`, maxWaiting, 0, MOST_BOOKED);
-  return { margin: margin === undefined ? undefined : toMicros(`${where}: margin`, margin, 0), maxWaiting };
+  const micros = (name: string, duration: Duration | undefined) =>
+    duration === undefined ? undefined : toMicros(`${where}: ${name}`, duration, 0);
+  return { margin: micros('margin', margin), gap: micros('gap', gap), maxWaiting };
 }
 
 /** How the calls of a limit wait. */
@@ -50,7 +58,7 @@ export class BookingRules {
     if (margin !== this.#last.margin || maxWaiting !== this.#last.maxWaiting || cost !== this.#lastCost) {
       // Calls that start apart arrive apart. A whole limit still passes in each window.
       const pace = Math.floor((cost * (window - margin)) / Math.max(1, limit));
-      this.#last = { margin, gap: Math.max(0, Math.min(margin, pace)), maxWaiting };
+      this.#last = { margin, gap: Math.max(0, Math.min(this.options.gap ?? margin, pace)), maxWaiting };
       this.#lastCost = cost;
     }
     return this.#last;
