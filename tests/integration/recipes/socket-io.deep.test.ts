@@ -104,7 +104,7 @@ test('one connection makes no more sign-in attempts than its address may join', 
   const replace = { [CONNECTION]: `${signIn}\n${CONNECTION}`, "window: '1m'": "window: '1h'" };
   program = await startBlock(PAGE, 'socket-io', { modules, replace });
   const guesses = repeat((i) => `40{"token":"${i}"}`, /^0\{|^44/);
-  await eventually(() => guesses.closed || guesses.sent === 1000);
+  await eventually(async () => guesses.closed || guesses.sent === 1000);
   expect([guesses.closed, program.output()]).toEqual([true, 'tried\n'.repeat(20)]);
 });
 
@@ -113,7 +113,7 @@ test('one connection sends no more packets than its address may, also to namespa
   const replace = { [CONNECTION]: `${packets}\n${CONNECTION}`, "every: '1s'": "every: '1h'" };
   program = await startBlock(PAGE, 'socket-io', { modules, replace });
   const joins = repeat((i) => `40/x${i},`, /^0\{|^44/);
-  await eventually(() => joins.closed || joins.sent === 1000);
+  await eventually(async () => joins.closed || joins.sent === 1000);
   expect([joins.closed, joins.sent > 100, joins.sent < 110, program.output()]).toEqual([
     true,
     true,
@@ -131,7 +131,7 @@ test('a kind of event that the client makes up costs as much as any other', asyn
   };
   program = await startBlock(PAGE, 'socket-io', { modules, replace });
   const events = repeat((i) => (i === 0 ? '40' : `42${i}["constructor"]`), /^0\{|^40/);
-  await eventually(() => events.sent === 2);
+  await eventually(async () => events.sent === 2);
   await new Promise((done) => setTimeout(done, 300));
   expect([events.closed, program.output()]).toEqual([false, '']);
 });

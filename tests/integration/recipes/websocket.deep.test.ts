@@ -90,9 +90,9 @@ test('a denied handshake does not keep its socket, also if the client keeps its 
     );
   }
   try {
-    await eventually(() => statuses.length === 25);
+    await eventually(async () => statuses.length === 25);
     expect(statuses.filter((status) => status === '429')).toHaveLength(20);
-    await eventually(() => program.output().trim().split('\n').at(-1) === 'open 5');
+    await eventually(async () => program.output().trim().split('\n').at(-1) === 'open 5');
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -135,14 +135,14 @@ describe('with a turn for each message', () => {
   test('a flood is slowed down, and its messages end with its connection', async () => {
     await start();
     const { client, answers } = send(3000);
-    await eventually(() => answers.length >= 35);
+    await eventually(async () => answers.length >= 35);
     expect(answers).toEqual(answers.map((_, i) => `echo: ${i + 1}`));
     expect(answers.length).toBeLessThan(100);
     client.terminate();
     await new Promise((done) => setTimeout(done, 2500)); // the permits come back
     const began = Date.now();
     const next = send(15);
-    await eventually(() => next.answers.length === 15);
+    await eventually(async () => next.answers.length === 15);
     expect(Date.now() - began).toBeLessThan(1000);
     next.client.terminate();
     expect(program.output()).toBe('');
@@ -151,7 +151,7 @@ describe('with a turn for each message', () => {
   test('a call that may not wait closes its connection with 1011 and prints one error', async () => {
     await start(' maxWaiting: 0,');
     const { answers } = send(3000);
-    await eventually(() => answers.includes('closed: 1011'));
+    await eventually(async () => answers.includes('closed: 1011'));
     expect(answers.slice(0, -1)).toEqual(answers.slice(0, -1).map((_, i) => `echo: ${i + 1}`));
     expect(program.output().match(/RateLimitExceededError/g)).toHaveLength(1);
   });
