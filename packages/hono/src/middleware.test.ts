@@ -91,7 +91,7 @@ test('limits around a middleware that replaces the request have common headers, 
   app.post('/mounted', limit('scope'), (c) => mounted.fetch(c.req.raw));
   const post = async (path: string) => {
     const body = new Blob(['chunks']).stream();
-    const init = { method: 'POST', body, duplex: 'half' };
+    const init = { method: 'POST', body, duplex: 'half' as const };
     return (await app.request(new Request(`http://localhost${path}`, init))).headers;
   };
   expect((await post('/')).get('RateLimit')).toBe('"app";r=2;t=60, "route";r=0;t=60');
