@@ -8,6 +8,7 @@ import {
 } from '@sluice/core';
 import { currentRequest } from '@sluice/http';
 import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { hc } from 'hono/client';
 import { getConnInfo } from 'hono/cloudflare-workers';
 import { validator } from 'hono/validator';
@@ -80,6 +81,26 @@ test('limits of an app, of a router and of a route have common headers', async (
   expect(headers.get('RateLimit')).toBe('"app";r=4;t=60, "router";r=4;t=60, "route";r=4;t=60');
 });
 
+test('limits around a middleware that replaces the request have common headers, also in a mounted app', async () => {
+  const limit = (name: string, policy = one) => rateLimit({ name, policy, limitType: 'METHOD' });
+  const app = new Hono()
+    .use(limit('app', fixedWindow({ limit: 3, window: '1m' })))
+    .use(bodyLimit({ maxSize: 99 }));
+  app.post('/', limit('route'), (c) => c.text('ok'));
+  const mounted = new Hono().post('/mounted', limit('mounted'), (c) => c.text('ok'));
+  app.post('/mounted', limit('scope'), (c) => mounted.fetch(c.req.raw));
+  const post = async (path: string) => {
+    const body = new Blob(['chunks']).stream();
+    const init = { method: 'POST', body, duplex: 'half' as const };
+    return (await app.request(new Request(`http://localhost${path}`, init))).headers;
+  };
+  expect((await post('/')).get('RateLimit')).toBe('"app";r=2;t=60, "route";r=0;t=60');
+  expect((await post('/')).get('Retry-After')).toBe('60');
+  expect((await post('/mounted')).get('RateLimit')).toBe(
+    '"app";r=0;t=60, "scope";r=0;t=60, "mounted";r=0;t=60',
+  );
+});
+
 test('a key has parameters, the route and the validated body', async () => {
   const keys: string[] = [];
   const app = new Hono().post(
@@ -107,6 +128,14 @@ test('a key has parameters, the route and the validated body', async () => {
   expect(keys).toEqual(['/shops/a default']);
 });
 
+test('a route with an expression has a route', async () => {
+  const limit = rateLimit({ policy: one, key: '#{route}' });
+  const app = new Hono().get('/files/:name{.*}', limit, (c) => c.text('ok'));
+  expect([(await app.request('/files/a')).status, (await app.request('/files/b')).status]).toEqual([
+    200, 429,
+  ]);
+});
+
 test('a limit of app.use has no route', async () => {
   const app = new Hono().use(rateLimit({ policy: one, key: '#{route}', validate: false }));
   app.get('/', (c) => c.text('ok'));
@@ -132,6 +161,18 @@ test.each([
   app.onError((_error, context) => context.text('no', 500));
   for (let i = 0; i < 3; i += 1) expect((await app.request(path)).status).not.toBe(429);
 });
+
+test.each([[{ skipFailedRequests: true }], [{ policy: concurrency({ limit: 1, lease: '1h' }) }]])(
+  'with %j, permits come back when the handler throws a text',
+  async (options) => {
+    const app = new Hono().use(rateLimit({ policy: one, limitType: 'METHOD', ...options }));
+    app.get('/', () => {
+      throw 'a text';
+    });
+    app.onError((_error, context) => context.text('no', 500));
+    for (let i = 0; i < 3; i += 1) expect((await app.request('/')).status).toBe(500);
+  },
+);
 
 test('a client that disconnects while it waits does not count', async () => {
   const limit = rateLimit({ policy: one, timeout: '1h', limitType: 'METHOD' });

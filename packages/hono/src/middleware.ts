@@ -12,7 +12,7 @@ import {
 import type { Context, Env, MiddlewareHandler, TypedResponse } from 'hono';
 import type { GetConnInfo } from 'hono/conninfo';
 import { type RateLimitOptions, readOptions } from './options.js';
-import { HonoRequestView } from './request.js';
+import { HonoRequestView, nodeOf } from './request.js';
 import { alreadySent, HonoResponseView } from './response.js';
 
 /** What a limit adds to the context: the decision, also a denial. It is undefined for a request that was skipped. */
@@ -84,6 +84,8 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
       if (response.begun && 'status' in thrown) return alreadySent() as RateLimitResponse;
       // The response to the error is made of the context's own headers.
       for (const [name, value] of response.headers) given.header(name, value);
+      // A handler threw what Hono takes for no error. Node's own response ends by itself.
+      if (isFirst && nodeOf(given) === undefined) response.over(500, true);
       throw answerable(thrown);
     }
     if (isFirst) finish(given, response);

@@ -56,7 +56,7 @@ export class HonoRequestView implements RequestView {
   /** The pattern of the handler at which the limit is; of `app.use` that is its own, so it is no route. */
   get route(): string | undefined {
     const pattern = routePath(this.context);
-    return pattern.includes('*') ? undefined : pattern;
+    return /(^|\/)\*(\/|$)/.test(pattern) ? undefined : pattern;
   }
 
   get params(): unknown {

@@ -2,8 +2,8 @@ import { NodeResponseView, PendingResponse, withHeaders } from '@sluice/http';
 import type { Context } from 'hono';
 import { nodeOf } from './request.js';
 
-/** All limits of a request share one, so their headers are merged. */
-const pending = new WeakMap<Request, HonoResponseView>();
+/** All limits of a request share one, so their headers are merged. A middleware may replace the request, and a mounted app the context. */
+const pending = new WeakMap<Context | Request, HonoResponseView>();
 
 /** What `@hono/node-server` does not write, because the response is on its way. */
 export function alreadySent(): Response {
@@ -25,17 +25,15 @@ export class HonoResponseView extends PendingResponse {
 
   /** @returns the view, and whether this is the first limit of the request */
   static of(context: Context): [view: HonoResponseView, isFirst: boolean] {
-    const { raw } = context.req;
     const known = HonoResponseView.known(context);
-    if (known !== undefined) return [known, false];
-    const view = new HonoResponseView(context);
-    pending.set(raw, view);
-    return [view, true];
+    const view = known ?? new HonoResponseView(context);
+    pending.set(context, view).set(context.req.raw, view);
+    return [view, known === undefined];
   }
 
   /** The view of a request that a limit has seen. */
   static known(context: Context): HonoResponseView | undefined {
-    return pending.get(context.req.raw);
+    return pending.get(context) ?? pending.get(context.req.raw);
   }
 
   override get sent(): boolean {

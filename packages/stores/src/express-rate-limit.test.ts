@@ -86,6 +86,25 @@ test('resetKey and get do what the host expects', async () => {
   expect((await store.increment('k')).totalHits).toBe(1);
 });
 
+test('get shows a key whose hits are denied above the limit', async () => {
+  const clock = new ManualClock();
+  const store = expressRateLimitStore({ name: 'api', store: memoryStore({ clock }) });
+  store.init({ windowMs: 60_000, limit: 3 });
+  for (let i = 0; i < 10; i += 1) await store.increment('k');
+  expect(await store.get('k')).toMatchObject({ totalHits: 4 });
+  await clock.advance('1m');
+  expect(await store.get('k')).toBeUndefined();
+});
+
+test('a store that serves a second limit rejects the hits of both', async () => {
+  const store = expressRateLimitStore();
+  for (const limit of [5, 5]) store.init({ windowMs: 60_000, limit });
+  expect((await store.increment('k')).totalHits).toBe(1);
+  const message = 'expressRateLimitStore: this store serves another limit already; create one for each';
+  expect(() => store.init({ windowMs: 60_000, limit: 20 })).toThrow(message);
+  expect(await rejection(store.increment('k'))).toMatchObject({ message });
+});
+
 test('a denied client is answered without the store, and by its share while the store is out', async () => {
   const far = failingStore();
   const get = served(

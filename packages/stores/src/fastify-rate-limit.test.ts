@@ -1,4 +1,4 @@
-import { ManualClock, memoryStore, redisStore, type Store } from '@sluice/core';
+import { fixedWindow, ManualClock, memoryStore, RateLimiter, redisStore, type Store } from '@sluice/core';
 import createApp from 'fastify';
 import { failingStore } from '../../../tests/support/failing-store.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
@@ -100,6 +100,36 @@ test('createRateLimit reads a key without a hit', async () => {
   await get();
   expect(await left()).toMatchObject({ remaining: 1, ttl: 10_000 });
   expect(await left()).toMatchObject({ remaining: 1 });
+});
+
+test.each([{}, { max: 0 }, { ban: 9 }])(
+  'with %j, a key that is read before each hit is exceeded in the end',
+  async (options) => {
+    const { app } = await inMemory({ global: false, ...options });
+    const check = app.createRateLimit();
+    let checked = 0;
+    app.post('/login', async (request, reply) => {
+      if (((await check(request, { increment: false })) as { isExceeded: boolean }).isExceeded)
+        return reply.code(429).send();
+      checked += 1;
+      await check(request);
+      return reply.code(401).send();
+    });
+    for (let i = 0; i < 9; i += 1) await app.inject({ method: 'POST', url: '/login' });
+    // A host that only counts sees the hit above its limit.
+    expect(checked).toBe({ max: 2, ...options }.max + ('ban' in options ? 1 : 0));
+  },
+);
+
+test('a read of an overridden key obeys the override', async () => {
+  const store = memoryStore();
+  const { get } = await served(store);
+  const tool = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 2, window: '10s' }), store });
+  await tool.override(':k', fixedWindow({ limit: 5, window: '10s' }), { expiresIn: '1h' });
+  for (let i = 0; i < 4; i += 1) expect((await get()).statusCode).toBe(200);
+  expect(JSON.parse((await get('/left')).body)).toMatchObject({ remaining: 1, isExceeded: false });
+  await get();
+  expect(JSON.parse((await get('/left')).body)).toMatchObject({ isExceeded: true });
 });
 
 test('ban answers 403 after as many denials', async () => {

@@ -89,9 +89,9 @@ export class FastifyStore {
   }
 
   async #read(key: string, timeWindow: number, max: number): Promise<{ current: number; ttl: number }> {
-    const limiter = this.#limiters.get(this.#counts ? COUNT_ONLY : countedLimit(max), timeWindow);
-    const { limit, remaining, resetAfter } = await limiter.peek(scopedKey(this.#scope, key));
-    return { current: limit - remaining, ttl: resetAfter };
+    const limit = this.#counts ? COUNT_ONLY : countedLimit(max);
+    const decision = await this.#limiters.get(limit, timeWindow).peek(scopedKey(this.#scope, key));
+    return { current: hitsOf(decision, limit, 0), ttl: resetOf(decision) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { isStoreUnavailableError, type RateLimiter } from '@sluice/core';
+import { type Decision, isStoreUnavailableError, type RateLimiter } from '@sluice/core';
 import { COUNT_ONLY, countedLimit, hitsOf, resetOf } from './hits.js';
 import { hostKey } from './host-key.js';
 import { checkHostOptions, HostLimiters, type HostStoreOptions } from './store-options.js';
@@ -42,14 +42,18 @@ export class HitStore {
   /**
    * Called by the host, with its options. If the host later takes hits back, or computes the limit for each request, each hit is counted and
    * the host decides; otherwise the store decides, and a denied hit takes nothing.
-   * @throws RangeError for a limit or window that cannot be counted
+   * @throws RangeError for a limit or window that cannot be counted; TypeError if it serves another one
    */
   init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }: HitStoreInit): void {
     const counts =
       typeof limit !== 'number' || skipFailedRequests === true || skipSuccessfulRequests === true;
     try {
       this.#limit = counts ? COUNT_ONLY : countedLimit(limit);
-      this.#limiter = this.#limiters.get(this.#limit, windowMs);
+      const limiter = this.#limiters.get(this.#limit, windowMs);
+      // The larger limit would decide for both.
+      if (limiter !== (this.#limiter ?? limiter))
+        throw new TypeError(`${this.#where}: this store serves another limit already; create one for each`);
+      this.#limiter = limiter;
     } catch (error) {
       // express-rate-limit logs it and goes on, so each hit rejects with it.
       this.#mistake = error;
@@ -58,8 +62,7 @@ export class HitStore {
   }
 
   async increment(key: string): Promise<KeyHits> {
-    const decision = await this.#ready('increment').consume(hostKey(key));
-    return { totalHits: hitsOf(decision, this.#limit), resetTime: inMs(resetOf(decision)) };
+    return this.#hits(await this.#ready('increment').consume(hostKey(key)));
   }
 
   /** Takes back a hit of the current window. */
@@ -78,14 +81,18 @@ export class HitStore {
 
   /** Reads a key without a hit; undefined if it has none. */
   async get(key: string): Promise<KeyHits | undefined> {
-    const { limit, remaining, resetAfter } = await this.#ready('get').peek(hostKey(key));
-    if (resetAfter === 0) return undefined;
-    return { totalHits: limit - remaining, resetTime: inMs(resetAfter) };
+    const decision = await this.#ready('get').peek(hostKey(key));
+    return decision.resetAfter === 0 ? undefined : this.#hits(decision, 0);
   }
 
   /** Closes what this store created; a `store` that you passed is yours to close. */
   async shutdown(): Promise<void> {
     await this.#limiters.close();
+  }
+
+  #hits(decision: Decision, least?: number): KeyHits {
+    const resetTime = new Date(Date.now() + resetOf(decision));
+    return { totalHits: hitsOf(decision, this.#limit, least), resetTime };
   }
 
   #ready(method: string): RateLimiter {
@@ -96,5 +103,3 @@ export class HitStore {
     );
   }
 }
-
-const inMs = (ms: number): Date => new Date(Date.now() + ms);

@@ -15,13 +15,18 @@ export const countedLimit = (limit: number): number => Math.min(limit, COUNT_ONL
 /**
  * The hits of a window as a host counts them: at most `limit` if the hit passes, above it if it is denied. A denied hit takes nothing, so there
  * is one number for all of them. A host that only counts gets the exact number.
+ * @param least 1 for a hit, 0 for a read
  */
-export function hitsOf({ allowed, limit: whole, remaining, degraded }: Decision, limit: number): number {
+export function hitsOf(
+  { allowed, limit: whole, remaining, degraded }: Decision,
+  limit: number,
+  least = 1,
+): number {
   if (!allowed) return limit + 1;
-  if (limit < COUNT_ONLY) return Math.min(limit, Math.max(1, limit - remaining));
+  if (limit < COUNT_ONLY) return Math.min(limit, Math.max(least, limit - remaining));
   // While the store is out, a process with a share of the limit counts each hit as several. An operator's override is no share.
   const weight = degraded ? COUNT_ONLY / whole : 1;
-  return Math.max(1, Math.ceil((whole - remaining) * weight - ROUNDING));
+  return Math.max(least, Math.ceil((whole - remaining) * weight - ROUNDING));
 }
 
 /** ms until the window ends; of a denial, until a hit can pass. */

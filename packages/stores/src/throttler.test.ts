@@ -1,4 +1,5 @@
 import { ManualClock, memoryStore, redisStore, type Store } from '@sluice/core';
+import { readDefinitions } from '@sluice/fleet';
 import { failingStore } from '../../../tests/support/failing-store.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { rejection } from '../../../tests/support/rejection.js';
@@ -135,6 +136,38 @@ test('any number of blockDurations is kept in bounded memory', async () => {
   const { hit } = inMemory();
   for (let block = 1; block <= 250; block += 1) await hit(block * 1000, 1000);
   expect(await hit(1000, 1000)).toMatchObject({ totalHits: 251, isBlocked: false });
+});
+
+test('a blockDuration in use is kept, however many others there are', async () => {
+  const far = failingStore();
+  const { storage, hit } = storageOf(far.store);
+  for (let i = 0; i < 3; i += 1) await hit();
+  for (let block = 1; block <= 150; block += 1) {
+    await storage.increment('other', MINUTE, 1000, block * 1000, 'default');
+    const calls = far.operations.length;
+    expect(await hit()).toMatchObject({ isBlocked: true });
+    expect(far.operations).toHaveLength(calls);
+  }
+});
+
+test('a storage that has ended publishes no limits, also if it had many blockDurations', async () => {
+  const store = memoryStore();
+  const { storage, hit } = storageOf(store);
+  for (let block = 1; block <= 250; block += 1) await hit(block * 1000, 1000);
+  const names = async () =>
+    (await readDefinitions(store)).flatMap(({ limiters }) => limiters.map(({ name }) => name));
+  expect(await names()).toEqual(['api']);
+  await storage.onApplicationShutdown();
+  expect(await names()).toEqual([]);
+});
+
+test('a hit under way does not fail when its blockDuration is dropped', async () => {
+  const { hit } = inMemory();
+  for (let i = 0; i < 2; i += 1) await hit(5000);
+  const denied = hit(5000);
+  const others = Array.from({ length: 150 }, (_, i) => hit(90_000 + i));
+  expect(await denied).toMatchObject({ isBlocked: true, timeToBlockExpire: 5 });
+  await Promise.all(others);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { isStoreUnavailableError, memoryStore } from '@sluice/core';
+import { isLimiterClosedError, isStoreUnavailableError, memoryStore } from '@sluice/core';
 import { countedLimit, hitsOf, resetOf, seconds } from './hits.js';
 import { scopedKey } from './host-key.js';
 import { checkHostOptions, HostLimiters, type HostStoreOptions } from './store-options.js';
@@ -17,7 +17,7 @@ const MOST_BLOCKS = 100;
 /** The `storage` of `ThrottlerModule`. */
 export class ThrottlerStorage {
   readonly #options: HostStoreOptions;
-  /** By the length of the block, the least recently created first. */
+  /** By the length of the block, the least recently used first. */
   readonly #byBlock = new Map<number, HostLimiters>();
 
   /** @throws RangeError, TypeError naming the invalid option */
@@ -51,7 +51,8 @@ export class ThrottlerStorage {
       try {
         await limiter.reward(scoped, most);
       } catch (error) {
-        if (!isStoreUnavailableError(error)) throw error; // the next denial tries again
+        // The next denial tries again.
+        if (!isStoreUnavailableError(error) && !isLimiterClosedError(error)) throw error;
       }
     }
     return {
@@ -71,12 +72,13 @@ export class ThrottlerStorage {
 
   #limiters(blockDuration: number): HostLimiters {
     const block = blockDuration > 0 || Number.isNaN(blockDuration) ? blockDuration : 0;
-    let limiters = this.#byBlock.get(block);
-    if (limiters !== undefined) return limiters;
-    limiters = new HostLimiters(this.#options, block === 0 ? undefined : block);
-    for (const oldest of this.#byBlock.keys()) {
+    const limiters =
+      this.#byBlock.get(block) ?? new HostLimiters(this.#options, block === 0 ? undefined : block);
+    this.#byBlock.delete(block);
+    for (const [oldest, unused] of this.#byBlock) {
       if (this.#byBlock.size < MOST_BLOCKS) break;
       this.#byBlock.delete(oldest);
+      void unused.close();
     }
     this.#byBlock.set(block, limiters);
     return limiters;

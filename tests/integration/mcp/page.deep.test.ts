@@ -4,11 +4,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import express from 'express';
+import supertest from 'supertest';
+import { eventually } from '../../support/eventually.js';
 import { rejection } from '../../support/rejection.js';
-import { blockTagged } from '../docs/markdown.js';
-import { buildBlock, startBlock } from '../recipes/program.js';
+import { blocksOf, blockTagged, evaluateBlock } from '../docs/markdown.js';
+import { buildBlock, type Program, startBlock } from '../recipes/program.js';
 
 const PAGE = 'docs/mcp.md';
+const file = resolve(__dirname, '../../..', PAGE);
 
 const opened: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -44,18 +48,45 @@ test('the server over stdio denies the third call of its tool', async () => {
   ]);
 });
 
+test('a request that names no session counts as a new one, also with an empty header', async () => {
+  const [block] = blocksOf(file).filter(({ source }) => source.includes('mcp-sessions'));
+  const { values } = await evaluateBlock(block!, require, {}, ['sessions']);
+  const app = express();
+  app.post('/mcp', values.sessions as express.RequestHandler, (_request, response) => {
+    response.end();
+  });
+  const agent = supertest(app);
+  const post = async (id: string) => (await agent.post('/mcp').set('mcp-session-id', id)).status;
+  const statuses = [];
+  for (let i = 0; i < 12; i += 1) statuses.push(await post(''));
+  expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+  expect(await post('a-session')).toBe(200);
+});
+
+/** A tool that runs until its call is aborted. */
+const SLOW = `server.registerTool('slow', {}, ({ signal }) => {
+  console.log('slow runs');
+  return new Promise((_, reject) => signal.addEventListener('abort', () => {
+    console.log('slow is aborted');
+    reject(signal.reason);
+  }));
+});
+limitTools(`;
+
 /** The part of the Express program that the program of Hono imports. */
 function commonPart(): string {
-  const program = blockTagged(resolve(__dirname, '../../..', PAGE), 'mcp-http');
+  const program = blockTagged(file, 'mcp-http');
   const common = program.slice(0, program.indexOf('const requests'));
   return common.replace(/^(?=const store|const verifier|function createServer)/gm, 'export ');
 }
 
 describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
   let url: URL;
+  let program: Program;
   beforeEach(async () => {
     const files = { 'server.ts': commonPart() };
-    const program = await startBlock(PAGE, tag, { files, replace: { "every: '1s'": "every: '1h'" } });
+    const replace = { "every: '1s'": "every: '1h'", 'limitTools(server, ': `${SLOW}server, ` };
+    program = await startBlock(PAGE, tag, { files, replace });
     opened.push({ close: program.stop });
     url = new URL('/mcp', program.url);
   });
@@ -76,6 +107,25 @@ describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
     expect(await texts(await connect(transport('a-token-of-bob')), 1, 'hours')).toEqual(['9 to 17']);
   });
 
+  test('aborts the tools of a client that has left', async () => {
+    const leaving = new AbortController();
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', arguments: {} } };
+    const answer = fetch(url, {
+      method: 'POST',
+      headers: {
+        Authorization: 'Bearer a-token-of-ann',
+        Accept: 'application/json, text/event-stream',
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(call),
+      signal: leaving.signal,
+    });
+    answer.catch(() => {});
+    await eventually(async () => program.output().includes('slow runs'));
+    leaving.abort();
+    await eventually(async () => program.output().includes('slow is aborted'));
+  });
+
   test('answers a flood without a valid token with a 429, also its next client', async () => {
     const flood = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -85,6 +135,7 @@ describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
     const statuses = flood.map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401)).toHaveLength(40);
+    expect(flood.every(({ headers }) => headers.has('RateLimit'))).toBe(true);
     const denied = flood.find(({ status }) => status === 429);
     expect(denied?.headers.get('Retry-After')).toMatch(/^\d+$/);
     expect(await rejection(connect(transport('a-token-of-ann')))).toMatchObject({ code: 429 });

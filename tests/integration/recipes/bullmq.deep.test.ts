@@ -1,37 +1,49 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from '../../support/eventually.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { blockTagged } from '../docs/markdown.js';
 import { recipePackages } from './packages.js';
 import { type Program, startBlock } from './program.js';
 
 interface Queue {
   getJobs(): Promise<{ attemptsStarted: number; attemptsMade: number; failedReason?: string }[]>;
+  getJobCounts(...types: string[]): Promise<Record<string, number>>;
   obliterate(options: { force: boolean }): Promise<void>;
 }
 
-const name = uniqueName('mail');
+const PAGE = 'docs/recipes/bullmq.md';
+const file = resolve(__dirname, '../../..', PAGE);
 const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
+let modules: string;
+beforeAll(async () => {
+  modules = await recipePackages();
+}, 300_000);
 let program: Program;
 let queue: Queue;
-beforeAll(async () => {
-  const modules = await recipePackages();
-  const bullmq = createRequire(join(modules, 'bullmq/package.json'))('bullmq');
-  queue = new bullmq.Queue(name, { connection });
-  const replace = { "'mail'": `'${name}'` };
-  program = await startBlock('docs/recipes/bullmq.md', 'bullmq', { modules, replace, ready: 'sent acme' });
-}, 300_000);
-afterAll(async () => {
+afterEach(async () => {
   await program?.stop();
   await queue?.obliterate({ force: true });
-  await connection.quit();
 });
+afterAll(() => connection.quit());
 
-test('denied jobs come back until each has run once, and count no attempt', async () => {
-  const sent = () => [...program.output().matchAll(/^sent acme (\d+)$/gm)].map(([, mail]) => Number(mail));
+async function start(replace: Readonly<Record<string, string>> = {}): Promise<void> {
+  const name = uniqueName('mail');
+  const bullmq = createRequire(join(modules, 'bullmq/package.json'))('bullmq');
+  queue = new bullmq.Queue(name, { connection });
+  const all = { "'mail'": `'${name}'`, ...replace };
+  program = await startBlock(PAGE, 'bullmq', { modules, replace: all, ready: 'sent acme' });
+}
+
+const sent = () => [...program.output().matchAll(/^sent acme (\d+)$/gm)].map(([, mail]) => Number(mail));
+const all = Array.from({ length: 12 }, (_, i) => i);
+
+test('denied jobs come back until each has run once, and count no attempt; SIGTERM ends the program', async () => {
+  await start();
   await eventually(async () => sent().length >= 12);
-  expect(sent().sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+  expect(sent().sort((a, b) => a - b)).toEqual(all);
 
   const jobs = await eventually(async () => {
     const found = await queue.getJobs();
@@ -39,4 +51,17 @@ test('denied jobs come back until each has run once, and count no attempt', asyn
   });
   expect(jobs.filter(({ attemptsStarted }) => attemptsStarted > 1).length).toBeGreaterThan(0);
   expect(jobs.filter(({ failedReason }) => failedReason !== undefined)).toEqual([]);
+  expect(await program.terminate()).toBe(0);
+});
+
+test('jobs that wait in their worker keep their order, and none is lost', async () => {
+  const row = /^\| the order of the jobs \| `(.*?)`/m.exec(readFileSync(file, 'utf8'))![1]!;
+  const program = blockTagged(file, 'bullmq');
+  const denied = program.slice(program.indexOf('    const {'), program.indexOf('    console.log'));
+  await start({
+    [denied]: `${row.replace('customer', 'job.data.customer')};\n`,
+    "window: '1s'": "window: '6s'",
+  });
+  await eventually(async () => (await queue.getJobCounts('completed', 'failed')).completed === 12);
+  expect(sent()).toEqual(all);
 });

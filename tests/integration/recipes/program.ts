@@ -20,6 +20,8 @@ export interface Program {
   readonly url: string;
   /** stdout and stderr so far. */
   output(): string;
+  /** Sends SIGTERM. @returns its exit code when it has ended */
+  terminate(): Promise<number | null>;
   stop(): Promise<void>;
 }
 
@@ -114,7 +116,12 @@ export async function startBlock(
     await stop();
     throw new Error(`the block of ${page} does not work:\n${output}`, { cause });
   }
-  return { url, output: () => output, stop };
+  const terminate = async () => {
+    child.kill('SIGTERM');
+    await eventually(async () => child.exitCode !== null || child.signalCode !== null);
+    return child.exitCode;
+  };
+  return { url, output: () => output, terminate, stop };
 }
 
 /** Leaves every package but ours out of the bundle. @param names gets the names of these packages */

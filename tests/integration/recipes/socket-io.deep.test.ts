@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { eventually } from '../../support/eventually.js';
+import { blockTagged } from '../docs/markdown.js';
 import { recipePackages } from './packages.js';
 import { type Program, startBlock } from './program.js';
 
@@ -7,6 +10,11 @@ interface Client {
   on(event: string, listener: (...args: never[]) => void): void;
   send(text: string): void;
 }
+
+const PAGE = 'docs/recipes/socket-io.md';
+const file = resolve(__dirname, '../../..', PAGE);
+/** The program's own code comes before this. */
+const CONNECTION = "io.on('connection'";
 
 let modules: string;
 let WebSocket: new (url: string) => Client;
@@ -48,7 +56,7 @@ function talk(events: number) {
 }
 
 test('a socket that sends too fast learns when to come back and is disconnected; later handshakes are refused', async () => {
-  program = await startBlock('docs/recipes/socket-io.md', 'socket-io', { modules });
+  program = await startBlock(PAGE, 'socket-io', { modules });
   const first = await talk(60);
   expect(first.answers.length).toBeGreaterThanOrEqual(20);
   expect(first.answers.length).toBeLessThan(60);
@@ -62,15 +70,68 @@ test('a socket that sends too fast learns when to come back and is disconnected;
 
 test('a thousand sockets that flood get no more answers than the limit, and are all disconnected', async () => {
   const replace = {
-    ...{ 'limit: 5': 'limit: 1000', "every: '1s'": "every: '1h'" },
+    ...{ 'limit: 5': 'limit: 1000', 'limit: 20': 'limit: 1000', "every: '1s'": "every: '1h'" },
     // On a busy machine a thousand sockets block the event loop for longer than the usual deadline.
     'policy: ': "deadline: '30s', policy: ",
   };
-  program = await startBlock('docs/recipes/socket-io.md', 'socket-io', { modules, replace });
+  program = await startBlock(PAGE, 'socket-io', { modules, replace });
   const ends = await Promise.all(Array.from({ length: 1000 }, () => talk(21)));
   expect(ends.flatMap(({ answers }) => answers)).toHaveLength(20);
   expect(ends.filter(({ limited }) => limited === undefined)).toEqual([]);
   expect((await talk(1)).status).toBe(400);
   expect(await (await fetch(program.url)).text()).toBe('connect with Socket.IO');
   expect(program.output()).toBe('');
+});
+
+/** Opens one connection, and answers each packet of the server that `again` fits with `packet`. @returns the number of packets, and whether it ended */
+function repeat(packet: (i: number) => string, again: RegExp) {
+  const state = { sent: 0, closed: false };
+  const client = new WebSocket(`${program.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`);
+  client.on('error', () => {});
+  client.on('close', () => {
+    state.closed = true;
+  });
+  client.on('message', (data: Buffer) => {
+    if (!again.test(String(data)) || state.sent === 1000) return;
+    client.send(packet(state.sent));
+    state.sent += 1;
+  });
+  return state;
+}
+
+test('one connection makes no more sign-in attempts than its address may join', async () => {
+  const signIn = "io.use((_socket, next) => { console.log('tried'); next(new Error('wrong')); });";
+  const replace = { [CONNECTION]: `${signIn}\n${CONNECTION}`, "window: '1m'": "window: '1h'" };
+  program = await startBlock(PAGE, 'socket-io', { modules, replace });
+  const guesses = repeat((i) => `40{"token":"${i}"}`, /^0\{|^44/);
+  await eventually(async () => guesses.closed || guesses.sent === 1000);
+  expect([guesses.closed, program.output()]).toEqual([true, 'tried\n'.repeat(20)]);
+});
+
+test('one connection sends no more packets than its address may, also to namespaces that do not exist', async () => {
+  const packets = blockTagged(file, 'socket-io-packets');
+  const replace = { [CONNECTION]: `${packets}\n${CONNECTION}`, "every: '1s'": "every: '1h'" };
+  program = await startBlock(PAGE, 'socket-io', { modules, replace });
+  const joins = repeat((i) => `40/x${i},`, /^0\{|^44/);
+  await eventually(async () => joins.closed || joins.sent === 1000);
+  expect([joins.closed, joins.sent > 100, joins.sent < 110, program.output()]).toEqual([
+    true,
+    true,
+    true,
+    '',
+  ]);
+});
+
+test('a kind of event that the client makes up costs as much as any other', async () => {
+  const row = /^\| a limit for each kind of event \| `(events\.consume\(.*?)`/m;
+  const replace = {
+    '_event,': 'event,',
+    'events.consume(address)': row.exec(readFileSync(file, 'utf8'))![1]!,
+    "every: '1s'": "every: '1h'",
+  };
+  program = await startBlock(PAGE, 'socket-io', { modules, replace });
+  const events = repeat((i) => (i === 0 ? '40' : `42${i}["constructor"]`), /^0\{|^40/);
+  await eventually(async () => events.sent === 2);
+  await new Promise((done) => setTimeout(done, 300));
+  expect([events.closed, program.output()]).toEqual([false, '']);
 });

@@ -1,11 +1,18 @@
+import { resolve } from 'node:path';
+import { blockTagged } from '../docs/markdown.js';
 import { recipePackages } from './packages.js';
 import { type Program, startBlock } from './program.js';
 
+const PAGE = 'docs/recipes/trpc.md';
+
 let program: Program;
-beforeEach(async () => {
-  const replace = { "every: '1s'": "every: '1h'" };
-  program = await startBlock('docs/recipes/trpc.md', 'trpc', { modules: await recipePackages(), replace });
-}, 300_000);
+async function start(replace: Readonly<Record<string, string>> = {}): Promise<void> {
+  const modules = await recipePackages();
+  program = await startBlock(PAGE, 'trpc', {
+    modules,
+    replace: { "every: '1s'": "every: '1h'", ...replace },
+  });
+}
 afterEach(() => program?.stop());
 
 interface Answer {
@@ -16,11 +23,13 @@ interface Answer {
   };
 }
 
+const call = async (path: string) => {
+  const response = await fetch(`${program.url}/${path}`);
+  return { response, answer: (await response.json()) as Answer };
+};
+
 test('a denied procedure is a 429 with Retry-After, and costs count', async () => {
-  const call = async (path: string) => {
-    const response = await fetch(`${program.url}/${path}`);
-    return { response, answer: (await response.json()) as Answer };
-  };
+  await start();
   expect((await call('report')).answer.result?.data).toBe('of May');
   for (let i = 0; i < 10; i += 1) expect((await call('hello')).answer.result?.data).toBe('world');
   const { response, answer } = await call('hello');
@@ -35,6 +44,7 @@ test('a denied procedure is a 429 with Retry-After, and costs count', async () =
 });
 
 test('each call of a batch counts, and only those that are denied fail', async () => {
+  await start();
   const paths = Array.from({ length: 30 }, () => 'hello').join();
   const response = await fetch(`${program.url}/${paths}?batch=1`);
   const answers = (await response.json()) as Answer[];
@@ -46,4 +56,20 @@ test('each call of a batch counts, and only those that are denied fail', async (
     ...Array(20).fill('world'),
     ...Array(10).fill(undefined),
   ]);
+});
+
+test('a procedure that would wait too long is a 429 with Retry-After, and a shorter wait passes', async () => {
+  const waiting = blockTagged(resolve(__dirname, '../../..', PAGE), 'trpc-wait');
+  await start({
+    'const router': `${waiting}\nconst router`,
+    'limited(calls': 'waiting(calls',
+    'refill: 10, every': 'refill: 3600, every',
+  });
+  for (let i = 0; i < 22; i += 1) expect((await call('hello')).answer.result?.data).toBe('world');
+  const { response, answer } = await call('report');
+  expect([response.status, Number(response.headers.get('Retry-After'))]).toEqual([429, expect.any(Number)]);
+  expect(answer.error).toMatchObject({
+    message: 'Too many calls of report',
+    data: { code: 'TOO_MANY_REQUESTS', retryAfter: Number(response.headers.get('Retry-After')) },
+  });
 });

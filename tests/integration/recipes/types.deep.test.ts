@@ -6,12 +6,13 @@ import { blockTagged } from '../docs/markdown.js';
 import { recipePackages } from './packages.js';
 
 const root = resolve(__dirname, '../../..');
+/** Pages, and the blocks that make one program. */
 const RECIPES = [
-  ['socket-io', 'socket-io'],
+  ['socket-io', 'socket-io', 'socket-io-packets'],
   ['bullmq', 'bullmq'],
   ['kafka', 'kafka'],
   ['grpc', 'grpc'],
-  ['trpc', 'trpc'],
+  ['trpc', 'trpc', 'trpc-wait'],
   ['graphql', 'yoga'],
   ['graphql', 'apollo'],
 ] as const;
@@ -21,9 +22,9 @@ test('the programs of recipes fit the types of the packages that they use', asyn
   try {
     const modules = await recipePackages();
     await symlink(modules, join(folder, 'node_modules'));
-    for (const [page, tag] of RECIPES) {
-      const text = blockTagged(join(root, `docs/recipes/${page}.md`), tag);
-      await writeFile(join(folder, `${tag}.ts`), `${text}\nexport {};\n`);
+    for (const [page, ...tags] of RECIPES) {
+      const texts = tags.map((tag) => blockTagged(join(root, `docs/recipes/${page}.md`), tag));
+      await writeFile(join(folder, `${tags[0]}.ts`), `${texts.join('\n')}\nexport {};\n`);
     }
     const compilerOptions = {
       ...{ target: 'ES2022', lib: ['ES2022'], module: 'esnext', moduleResolution: 'bundler' },
