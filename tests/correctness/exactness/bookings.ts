@@ -15,7 +15,8 @@ interface Passed {
 interface Walk {
   /** The moments at which calls pass, in the order of the calls. */
   readonly going: readonly Passed[];
-  readonly cancelled: boolean;
+  /** The moments of calls that were cancelled before. */
+  readonly cancelled: readonly number[];
 }
 
 /** @param strict whether all costs are equal and no call is cancelled */
@@ -24,7 +25,7 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
   const pace = Math.ceil(Math.max(...policies.map((one) => one.pace)));
   const most = Math.min(...policies.map((one) => one.most)) - 1;
   const going: Passed[] = [];
-  let cancelled = false;
+  const cancelled: number[] = [];
   let now = 0;
   for (let step = 0; step < 40; step += 1) {
     now += random(8) === 0 ? random(pace * 40) : random(pace + 1);
@@ -55,7 +56,7 @@ function walk(policies: readonly Case[], random: Random, strict: boolean): Walk 
       if (back === undefined) continue;
       timeline.ask(now, { operation: 'refund', ...back });
       going.splice(going.indexOf(back), 1);
-      cancelled = true;
+      cancelled.push(back.at);
     }
   }
   return { going, cancelled };
@@ -69,7 +70,9 @@ function judge(rules: readonly Case[], { going, cancelled }: Walk): void {
   const passed = [...going].sort((a, b) => a.at - b.at);
   for (const rule of rules) {
     const wrong =
-      cancelled && rule.within !== undefined ? tooMany(passed, rule.within) : refused(passed, rule);
+      cancelled.length > 0 && rule.within !== undefined
+        ? tooMany(passed, (first, last) => rule.within!(first, last, cancelled))
+        : refused(passed, rule);
     if (wrong !== undefined) {
       throw new Error(
         `${JSON.stringify(rule.policy)}: a call for ${wrong.cost} too many at ${wrong.at - START}`,
@@ -85,12 +88,15 @@ const refused = (passed: readonly Passed[], rule: Case): Passed | undefined =>
     return false;
   });
 
-const tooMany = (passed: readonly Passed[], within: (span: number) => number): Passed | undefined =>
+const tooMany = (
+  passed: readonly Passed[],
+  within: (first: number, last: number) => number,
+): Passed | undefined =>
   passed.find((last, i) => {
     let sum = 0;
     for (let from = i; from >= 0; from -= 1) {
       sum += passed[from]!.cost;
-      if (sum > within(last.at - passed[from]!.at)) return true;
+      if (sum > within(passed[from]!.at, last.at)) return true;
     }
     return false;
   });

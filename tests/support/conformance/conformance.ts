@@ -35,10 +35,10 @@ export interface Case {
   left(now: number): number;
   take(now: number, cost: number): void;
   /**
-   * Where windows or ticks begin with a call: the most that go within `span` µs. When that call is cancelled, others that
-   * were promised a moment keep it, and the windows are not those of a rule that never knew it.
+   * Where windows or ticks begin with a call: the most that go from the moment `first` to `last`. When that call is cancelled, others that
+   * were promised a moment keep it, so two windows may become one: once for each of the `cancelled` moments in or shortly before that time.
    */
-  within?(span: number): number;
+  within?(first: number, last: number, cancelled: readonly number[]): number;
 }
 
 /** A policy, and what it promises while the clock is right. */

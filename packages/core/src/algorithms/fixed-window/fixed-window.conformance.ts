@@ -38,7 +38,10 @@ export const fixedWindowConformance: Conformance = {
         policy: fixedWindow({ limit, window: window / 1000 }),
         most: limit + 1,
         pace: window / limit,
-        within: (span) => limit * (Math.floor(span / window) + 2),
+        within(first, last, cancelled) {
+          const joined = cancelled.filter((at) => at > first - 2 * window && at <= last).length;
+          return limit * (Math.floor((last - first) / window) + 2 + joined);
+        },
         left: (now) => (now >= end ? limit : limit - used),
         take(now, cost) {
           if (now >= end) [end, used] = [now + window, 0];

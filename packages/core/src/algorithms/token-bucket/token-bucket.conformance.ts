@@ -83,7 +83,7 @@ export const tokenBucketConformance: Conformance = {
         policy: tokenBucket({ capacity, refill, every: every / 1000, mode: 'interval', borrow }),
         most: capacity + borrow + 1,
         pace: every / refill,
-        within: (span) => capacity + borrow + refill * Math.ceil(span / every),
+        within: (first, last) => capacity + borrow + refill * Math.ceil((last - first) / every),
         ...bucket(capacity, borrow, 1, refill, every),
       };
     },
