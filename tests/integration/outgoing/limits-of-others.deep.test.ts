@@ -53,6 +53,14 @@ test('in processes whose timers and ways are up to 40 ms late, few calls are ref
   expect(ideal).toBeLessThanOrEqual(1.12);
 });
 
+test('in processes that stand still for 60 ms now and then, at most three calls in a thousand are refused', async () => {
+  const { served, refused, ideal } = await runCalls({ latency: 200, stalls: 0.004 });
+  expect(served).toBe(CALLS);
+  // Without a gap between the calls ten times as many are: each stall makes a burst that comes again in the windows after it.
+  expect(refused).toBeLessThanOrEqual(0.003 * CALLS);
+  expect(ideal).toBeLessThanOrEqual(1.07);
+});
+
 test('while others use a tenth of the limit, at most one call in a thousand is refused', async () => {
   const { served, refused, ideal } = await runCalls({ latency: 200, others: 0.1 });
   expect(served).toBe(CALLS);

@@ -24,6 +24,8 @@ export interface VirtualFleetOptions {
   readonly othersUntil?: number;
   /** Each step of a call takes up to so much longer: a timer, the way to the store and back, the way to the service. Default: 1. */
   readonly jitter?: number;
+  /** The part of its calls at which a process stands still for 60 ms, as by a collection of garbage. Default: 0. */
+  readonly stalls?: number;
   readonly options?: Partial<UpstreamOptions>;
   readonly seed?: number;
 }
@@ -39,13 +41,25 @@ export interface FleetRun {
 }
 
 const WINDOW = 1000;
+/** ms */
+const STALL = 60;
 
 /**
  * Processes of one store that call a service with an exact limit, all in virtual time: a busy machine changes nothing. Each process has timers
  * that end late, and ways to the store and to the service that take differently long.
  */
 export async function runFleet(options: VirtualFleetOptions): Promise<FleetRun> {
-  const { processes, calls, rate, limits, latency = 0, others = 0, jitter = 1, seed = 1 } = options;
+  const {
+    processes,
+    calls,
+    rate,
+    limits,
+    latency = 0,
+    others = 0,
+    jitter = 1,
+    stalls = 0,
+    seed = 1,
+  } = options;
   const clock = new ManualClock();
   const random = fractionsFrom(seed);
   const late = () => Math.round(random() * jitter * 1000);
@@ -62,8 +76,16 @@ export async function runFleet(options: VirtualFleetOptions): Promise<FleetRun> 
     served.push(now());
     return 0;
   };
-  const respond = async (): Promise<Response> => {
-    await clock.sleep(late());
+  /** What a process sends its calls by: after a stall those that were due meanwhile leave together. */
+  const sender = () => {
+    let stalledUntil = 0;
+    return () => {
+      if (stalls > 0 && random() < stalls) stalledUntil = now() + STALL;
+      return respond(Math.max(0, stalledUntil - now()));
+    };
+  };
+  const respond = async (stalled: number): Promise<Response> => {
+    await clock.sleep(Math.round(stalled * 1000) + late());
     const ms = wait();
     arrivals.push({ at: now(), isServed: ms === 0 });
     const headers: Record<string, string> = {
@@ -111,7 +133,7 @@ export async function runFleet(options: VirtualFleetOptions): Promise<FleetRun> 
       timeout: '1h',
       deadline: '5s',
       retry: { attempts: 20 },
-      fetch: respond,
+      fetch: sender(),
       ...options.options,
     }),
   );
