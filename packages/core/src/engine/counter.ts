@@ -7,6 +7,10 @@ export const live = (state: State | undefined, at: number): State | undefined =>
 
 /** An algorithm, its parameters, and the state of a key under these. Methods with a parameter `state` leave the key's own as it is. */
 export class Counter {
+  /** The state as it was read, and what `normalize` has made of it. */
+  #read: State | undefined;
+  #adapted: State | undefined;
+
   constructor(
     readonly algorithm: Algorithm,
     readonly parameters: Parameters,
@@ -17,7 +21,15 @@ export class Counter {
   normalize(from: number, now: number): boolean {
     const known = live(this.state, from);
     this.state = known && this.algorithm.normalize(this.parameters, known, now);
-    return this.state !== known;
+    if (this.state === known) return false;
+    this.#read = known;
+    this.#adapted = this.state;
+    return true;
+  }
+
+  /** The state as it was read, if nothing but `normalize` has changed it. */
+  get unadapted(): State | undefined {
+    return this.state === this.#adapted ? this.#read : this.state;
   }
 
   drop(now: number): void {

@@ -22,10 +22,7 @@ export class KeyState {
   changed = false;
   /** Did the clock or the end of an override change the entry? A `peek` writes that too: otherwise each would compute the same wait again. */
   normalized = false;
-  /** The state as it was read, if the policy of the call has made another of it. */
-  #read: State | undefined;
-  #adapted: State | undefined;
-  /** Does the call leave the state as it was read? Its policy may be that of another plan, which must not forget what was taken. */
+  /** Does the call leave the state as it was read? The policy of the call may be another plan, which must not forget what was taken. */
   #leavesState = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
   granted: readonly number[] = NONE;
@@ -108,16 +105,10 @@ export class KeyState {
     const { algorithm, parameters } = counter;
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
-    const read = counter.state;
-    const { isOverridden, policy } = this.#counters;
-    const isAdapted = counter.normalize(from, this.now);
-    if (isAdapted && !isOverridden && !this.normalized && algorithm.holders === undefined) {
-      this.#read = read;
-      this.#adapted = counter.state;
-    }
+    if (counter.normalize(from, this.now)) this.changed = true;
     this.#isNew = counter.start(from);
-    const policyAdapted = isOverridden && policy.normalize(from, this.now);
-    this.changed ||= isAdapted || policyAdapted;
+    const { isOverridden, policy } = this.#counters;
+    if (isOverridden && policy.normalize(from, this.now)) this.changed = true;
     if (queue.isEmpty) return;
     const outdated = this.changed || this.#isNew;
     const due = queue.removeDue(this.now);
@@ -286,7 +277,7 @@ export class KeyState {
 
   /** Denies all calls for `micros` µs from now, 0 to end that. */
   block(micros: number): void {
-    this.#leavesState = true;
+    this.#leavesState = !this.normalized && !this.#counters.isOverridden && this.holders === undefined;
     this.#blockFor(micros);
   }
 
@@ -342,7 +333,7 @@ export class KeyState {
   entry(): Entry | undefined {
     const { queue, queueEndState, hasGaps, isEmpty } = this.#queue;
     const { isOverridden, countsTwice, policy } = this.#counters;
-    const state = this.#leavesState && isEmpty && this.state === this.#adapted ? this.#read : this.state;
+    const state = this.#leavesState && isEmpty ? this.#counter.unadapted : this.state;
     if (isEmpty && this.#blockedUntil === 0 && !isOverridden && this.shared === undefined) return state;
     return {
       state,
