@@ -94,6 +94,8 @@ export class Spend<Axes extends string> {
   /** What it has used; undefined: as much as was estimated. */
   readonly #used: Promise<Figures | undefined>;
   #setUsed!: (figures: Figures | undefined) => void;
+  /** Did the request leave? It may wait for the limits of its service before. */
+  #wasSent = false;
 
   constructor(
     readonly hold: Hold<Axes>,
@@ -121,10 +123,10 @@ export class Spend<Axes extends string> {
     } catch (error) {
       this.#end(undefined);
       const { amounts } = this.parts;
-      const wasSent = signal.aborted && !wasAborted;
+      const wasCut = this.#wasSent && signal.aborted && !wasAborted;
       await settleFailed(
         this.hold,
-        wasSent ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel(),
+        wasCut ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel(),
       );
       throw error;
     } finally {
@@ -135,9 +137,15 @@ export class Spend<Axes extends string> {
   /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
   #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
     const { taken } = this.parts;
-    if (taken === undefined) return work();
+    const sent = () => {
+      this.#wasSent = true;
+    };
+    if (taken === undefined) {
+      sent();
+      return work();
+    }
     const actual = this.#used.then((figures) => figures && taken.of(figures));
-    return taken.service.withCost(taken.estimate, actual, work);
+    return taken.service.withCost(taken.estimate, actual, work, sent);
   }
 
   /** The call is over. @param used undefined: not known */

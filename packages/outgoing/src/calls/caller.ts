@@ -50,6 +50,8 @@ export interface KnownCost {
   readonly cost: Cost;
   /** Resolves when the call is over. Undefined: the estimate stays. */
   readonly actual: Promise<Cost | undefined>;
+  /** Called each time that the call is sent. */
+  readonly sent?: (() => void) | undefined;
 }
 
 /** What a `Caller` needs. */
@@ -136,7 +138,7 @@ export class Caller {
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
       const { refusals } = this.#lessons;
-      const sent = await this.#send(ticket, exchange, signal);
+      const sent = await this.#send(ticket, exchange, signal, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
         const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
@@ -192,8 +194,10 @@ export class Caller {
     ticket: Ticket,
     exchange: Exchange<Response>,
     signal: AbortSignal | undefined,
+    sent: (() => void) | undefined,
   ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
     try {
+      sent?.();
       return { response: await exchange.send() };
     } catch (error) {
       const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
