@@ -163,6 +163,21 @@ describe('withCost', () => {
     );
   });
 
+  test('leaves the cost and its settlement to the options if it gives none', async () => {
+    const client = up.client({
+      ...{ limits, timeout: 0 },
+      cost: () => ({ tokens: 80 }),
+      settle: () => ({ tokens: 30 }),
+    });
+    let sent = 0;
+    const count = () => {
+      sent += 1;
+    };
+    await client.withCost(undefined, Promise.resolve({ tokens: 5 }), () => client.fetch('/a'), count);
+    await new Promise(setImmediate);
+    expect([sent, await fits(client, 71), await fits(client, 70)]).toEqual([1, false, true]);
+  });
+
   test('refuses an actual cost that is no promise, before a call is sent', () => {
     const client = up.client({ limits });
     const call = () => client.withCost({ tokens: 1 }, undefined as never, () => client.fetch('/a'));

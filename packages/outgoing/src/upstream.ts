@@ -176,11 +176,17 @@ export class Upstream {
   /**
    * Runs `work`. Each call that it makes takes this cost of `limits`, in place of the options `cost` and `settle`: for code that knows what a
    * call costs, such as `meterClient` of @sluice/meter.
+   * @param cost undefined: what the options say, and `actual` counts nothing
    * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
    * @param sent called each time that a call of `work` is sent: not while it waits for its permits
    * @throws TypeError if `actual` is no promise or `sent` no function; every error of `work`
    */
-  withCost<T>(cost: Cost, actual: Promise<Cost | undefined>, work: () => T, sent?: () => void): T {
+  withCost<T>(
+    cost: Cost | undefined,
+    actual: Promise<Cost | undefined>,
+    work: () => T,
+    sent?: () => void,
+  ): T {
     if (typeof actual?.then !== 'function')
       throw new TypeError(`withCost: actual must be a promise, not ${describe(actual)}`);
     if (sent !== undefined) checkFunction('withCost: sent', sent);

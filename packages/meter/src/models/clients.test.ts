@@ -133,9 +133,10 @@ test('an aborted call without an answer counts its prompt', async () => {
 });
 
 test.each([
-  ['while it waits for its service counts nothing', false, 0],
-  ['after its service has sent it counts its prompt', true, 3],
-])('a call that is aborted %s', async (_, isSent, counted) => {
+  ['while it waits for its service counts nothing', { cost: () => 1 }, false, 0],
+  ['while it waits for a service that knows its cost counts nothing', {}, false, 0],
+  ['after its service has sent it counts its prompt', { cost: () => 1 }, true, 3],
+])('a call that is aborted %s', async (_, more, isSent, counted) => {
   const { budget, options, used } = begin();
   const gone = new AbortController();
   const send: typeof fetch = (_input, init) =>
@@ -149,7 +150,7 @@ test.each([
   };
   const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
   const upstream = { fetch: send, withCost };
-  const metered = meteredFetch(budget, { ...options, amounts, upstream, cost: () => 1 });
+  const metered = meteredFetch(budget, { ...options, amounts, upstream, ...more });
   const body = JSON.stringify(chat(5));
   const call = metered('http://x/v1/chat/completions', { method: 'POST', body, signal: gone.signal });
   await expect(call).rejects.toThrow(/aborted/);

@@ -52,8 +52,8 @@ export async function beginSpend<Who, Axes extends string>(
   const { upstream, cost } = setting;
   const costOf = (figures: Figures) => checkCost(`${where}: the result of cost`, cost!(usageOf(figures)));
   // A bad cost is refused before anything is held.
-  const taken = upstream &&
-    cost && { service: upstream, estimate: costOf({ output: most ?? step }), of: costOf };
+  const known = cost && { estimate: costOf({ output: most ?? step }), of: costOf };
+  const taken = upstream && { service: upstream, known };
   const begin = async (first: number) =>
     new Spend(await budget.hold(who, amounts({ output: first })), {
       ...{ call, most, first, step, input, amounts, taken },
@@ -82,7 +82,11 @@ interface Parts<Axes extends string> {
   readonly amounts: (figures: Figures) => Amounts<Axes>;
   /** What the call takes of the limits of its service. */
   readonly taken:
-    | { readonly service: LimitedService; readonly estimate: Cost; readonly of: (figures: Figures) => Cost }
+    | {
+        readonly service: LimitedService;
+        /** Undefined: what the options of the service say. */
+        readonly known: { readonly estimate: Cost; readonly of: (figures: Figures) => Cost } | undefined;
+      }
     | undefined;
 }
 
@@ -144,8 +148,9 @@ export class Spend<Axes extends string> {
       sent();
       return work();
     }
-    const actual = this.#used.then((figures) => figures && taken.of(figures));
-    return taken.service.withCost(taken.estimate, actual, work, sent);
+    const { service, known } = taken;
+    const actual = this.#used.then((figures) => figures && known?.of(figures));
+    return service.withCost(known?.estimate, actual, work, sent);
   }
 
   /** The call is over. @param used undefined: not known */

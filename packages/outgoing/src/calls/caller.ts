@@ -47,7 +47,8 @@ export interface CallFunctions {
 
 /** The cost of calls, from code that knows it better than the options. */
 export interface KnownCost {
-  readonly cost: Cost;
+  /** Undefined: what the options say, also of its settlement. */
+  readonly cost: Cost | undefined;
   /** Resolves when the call is over. Undefined: the estimate stays. */
   readonly actual: Promise<Cost | undefined>;
   /** Called each time that the call is sent. */
@@ -246,7 +247,7 @@ export class Caller {
       }
     };
     const done = budget!.holds ? () => this.#end(ticket) : undefined;
-    if (known === undefined) return { response, done, settle };
+    if (known?.cost === undefined) return { response, done, settle };
     void known.actual.then((cost) => (cost === undefined ? undefined : settle(cost))).catch(settleFailed);
     return { response, done, settle: undefined };
   }
