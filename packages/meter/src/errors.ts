@@ -11,6 +11,8 @@ export interface Denial {
   readonly limit: number;
   /** ms until the same amounts fit; `Infinity`: never. */
   readonly retryAfter: number;
+  /** ms until the block of its key ends; undefined: the key is not blocked. */
+  readonly blockedFor?: number | undefined;
   /** All axes of all scopes. */
   readonly lines: readonly BudgetLine[];
 }
@@ -27,6 +29,8 @@ export class BudgetExceededError extends SluiceError {
   readonly left: number;
   readonly limit: number;
   readonly retryAfter: number;
+  /** ms until the block of its key ends; undefined: the key is not blocked. */
+  readonly blockedFor: number | undefined;
   /** All axes of all scopes of the caller. */
   readonly lines: readonly BudgetLine[];
 
@@ -35,16 +39,21 @@ export class BudgetExceededError extends SluiceError {
     readonly meter: string,
     denial: Denial,
   ) {
-    const { axis, retryAfter, left, limit } = denial;
+    const { axis, retryAfter, blockedFor, left, limit } = denial;
     const when = Number.isFinite(retryAfter)
       ? `retry in ${lengthText(Math.ceil(retryAfter))}`
       : 'the amount can never fit';
-    super(`Budget '${meter}' has ${left} of ${limit} left of axis '${axis}': ${when}`);
+    const why =
+      blockedFor !== undefined && Number.isFinite(retryAfter)
+        ? `is blocked for axis '${axis}'`
+        : `has ${left} of ${limit} left of axis '${axis}'`;
+    super(`Budget '${meter}' ${why}: ${when}`);
     this.axis = axis;
     this.scope = denial.scope;
     this.left = left;
     this.limit = limit;
     this.retryAfter = retryAfter;
+    this.blockedFor = blockedFor;
     this.lines = denial.lines;
     this.headers = Number.isFinite(retryAfter)
       ? { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter / 1000))) }

@@ -87,3 +87,39 @@ test('of several scopes an axis shows the one that denied, or the one with the l
   expect(denied['Retry-After']).toBe('3600');
   await budget.close();
 });
+
+describe('a budget that refund holds have taken whole', () => {
+  const refund = { lapse: 'refund', ttl: '16s' } as const;
+
+  test('comes back when they lapse, as a denial says, too', async () => {
+    const budget = begin({ axes: { usd: axes.usd }, ...refund });
+    const hold = await budget.hold('ann', { usd: 1_000 });
+    const item = (t: number) => [[`${budget.name}.usd`, { r: 0, t }]];
+    const denial = await denialOf(budget.hold('ann', { usd: 1 }));
+    expect(denial.retryAfter).toBeGreaterThanOrEqual(16_000);
+    const seconds = Math.ceil(denial.retryAfter / 1000); // up to an eighth later than the time to live
+    expect(read(budgetHeaders(denial).RateLimit)).toEqual(item(seconds));
+    expect(read(budgetHeaders(hold.state).RateLimit)).toEqual(item(seconds));
+    await hold.cancel();
+    await budget.close();
+  });
+
+  test('comes back before that if the limit has more earlier', async () => {
+    const budget = begin({ axes: { output: axes.output }, ...refund });
+    await (await budget.hold('ann', { output: 50 })).settle({ output: 50 });
+    const { state } = await budget.hold('ann', { output: 50 });
+    expect(read(budgetHeaders(state).RateLimit)).toEqual([[`${budget.name}.output`, { r: 0, t: 1 }]]);
+    await budget.close();
+  });
+
+  test('does not come back while more is used than the limit', async () => {
+    const budget = begin({ axes: { usd: axes.usd }, ...refund });
+    const first = await budget.hold('ann', { usd: 500 });
+    const { state } = await budget.hold('ann', { usd: 500 });
+    const over = await first.settle({ usd: 1_200 });
+    expect(state.lines[0]!.moreAfter).toBeLessThanOrEqual(18_000);
+    expect(state.lines[0]!.moreAfter).toBeGreaterThanOrEqual(16_000);
+    expect(over.lines).toMatchObject([{ left: -700, moreAfter: 3_600_000 }]);
+    await budget.close();
+  });
+});

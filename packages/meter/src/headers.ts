@@ -24,12 +24,16 @@ export function budgetHeaders(of: BudgetState | BudgetExceededError): Record<str
   const all = [...lines.values()];
   const nameOf = ({ axis }: BudgetLine) => `"${of.meter}.${axis}"`;
   const policy = all.map((line) => `${nameOf(line)};q=${amount(line.limit)}${unitOf(line)}`);
-  const rest = all.map((line) => `${nameOf(line)};r=${amount(line.left)}${resetOf(line, denied)}`);
+  const rest = all.map((line) => `${nameOf(line)};r=${restOf(line, denied)}${resetOf(line, denied)}`);
   return { 'RateLimit-Policy': policy.join(', '), RateLimit: rest.join(', '), ...denied?.headers };
 }
 
 const isOf = (denied: BudgetExceededError | undefined, { axis, scope }: BudgetLine): boolean =>
   denied?.axis === axis && denied.scope === scope;
+
+/** Nothing of a blocked axis can be taken. */
+const restOf = (line: BudgetLine, denied: BudgetExceededError | undefined): number =>
+  denied?.blockedFor !== undefined && isOf(denied, line) ? 0 : amount(line.left);
 
 const unitOf = ({ window }: BudgetLine): string =>
   window === undefined ? ';qu="concurrent-requests"' : `;w=${Math.max(1, seconds(window))}`;

@@ -28,7 +28,9 @@ export interface HoldSetting {
   readonly reportSoft: (state: BudgetState, more: ReadonlySet<string>) => void;
 }
 
-/** Attempts within a time to live to give back an abandoned hold. */
+/** The first attempt to give back an abandoned hold comes after this time, ms; each next one waits twice as long. */
+const FIRST_TRY = 1_000;
+/** The least number of attempts within a time to live. */
 const TRIES = 3;
 
 /** Amounts that a call may still spend. It lapses after its `ttl` unless it is renewed. */
@@ -42,7 +44,7 @@ export class Hold<Axes extends string = string> {
   /** One call after the other: each names whole amounts. */
   #last: Promise<unknown> = Promise.resolve();
   #settled: Promise<BudgetState> | undefined;
-  /** The amounts of a `settle` that may not have arrived: `cancel` in a `finally` block must not give them back. */
+  /** The amounts of a `settle` that has rejected: `cancel` in a `finally` block must not give them back. */
   #unsettled: WholeAmounts | undefined;
 
   /** @internal */
@@ -131,7 +133,7 @@ export class Hold<Axes extends string = string> {
   /**
    * Counts what was used in place of what was held. An axis that is left out counts what was held. To repeat it changes nothing, also if
    * the reply was lost: the first result is the result. More than was held is counted, too, and may make `left` negative.
-   * @throws HoldLapsedError, StoreUnavailableError: then call it again
+   * @throws HoldLapsedError, StoreUnavailableError: then call it again; RangeError, TypeError for wrong amounts: `cancel` counts what was held then
    */
   async settle(used: Amounts<Axes>): Promise<BudgetState> {
     return this.endWith(used);
@@ -139,7 +141,13 @@ export class Hold<Axes extends string = string> {
 
   /** @internal As `settle`, but wrong amounts are thrown at once: another way to settle may have better ones. */
   endWith(used: Amounts<Axes>): Promise<BudgetState> {
-    const given = checkAmounts('settle', used, this.#context.axisNames);
+    let given: WholeAmounts;
+    try {
+      given = checkAmounts('settle', used, this.#context.axisNames);
+    } catch (error) {
+      this.#unsettled ??= { ...this.#amounts }; // something was used, and it is not known how much
+      throw error;
+    }
     return this.#end(() => {
       this.#unsettled = { ...this.#amounts, ...given };
       return this.#unsettled;
@@ -147,7 +155,8 @@ export class Hold<Axes extends string = string> {
   }
 
   /**
-   * Gives everything back. Does nothing after `settle`, so a `finally` block may call it. If `settle` has rejected, it settles the same amounts.
+   * Gives everything back. Does nothing after `settle`, so a `finally` block may call it. If `settle` has rejected, it settles the same
+   * amounts, or what was held if those were wrong.
    * @throws as `settle` does
    */
   async cancel(): Promise<void> {
@@ -159,12 +168,17 @@ export class Hold<Axes extends string = string> {
    * long as the store remembers the hold.
    */
   abandon(): void {
-    let triesLeft = 2 * TRIES;
-    const tryLater = () => void setTimeout(tryNow, this.ttl / TRIES).unref();
+    let wait = FIRST_TRY;
+    let waited = 0;
+    const tryLater = () => {
+      const ms = Math.min(this.ttl / TRIES, wait);
+      wait *= 2;
+      waited += ms;
+      if (waited <= 2 * this.ttl) setTimeout(tryNow, ms).unref();
+    };
     const tryNow = () => {
       this.cancel().catch((error: unknown) => {
-        triesLeft -= 1;
-        if (isStoreUnavailableError(error) && triesLeft > 0) tryLater();
+        if (isStoreUnavailableError(error)) tryLater();
       });
     };
     tryLater();
@@ -248,7 +262,7 @@ export class Hold<Axes extends string = string> {
     if (answer.allowed || record!.wait === 0) return answer;
     const found = record!.trace!.before;
     if (found === undefined || found[OWNER] === owner) {
-      this.#messages.lapsed();
+      if (this.#state !== undefined) this.#messages.lapsed(); // otherwise it may never have begun
       throw new HoldLapsedError(name, id);
     }
     throw new HoldInUseError(name, id);

@@ -19,7 +19,8 @@ export function stateOf(
 
 function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, first: number): BudgetLine {
   const heldPart = answer.parts[first + place + (spent === undefined ? 0 : 1)]!;
-  const amount = sumOf(liveAmounts(heldPart.trace!.after, answer.now));
+  const amounts = liveAmounts(heldPart.trace!.after, answer.now);
+  const amount = sumOf(amounts);
   if (spent === undefined) {
     const { limit } = held.rule;
     const common = { scope, axis, limit, used: 0, held: amount, left: limit - amount };
@@ -34,13 +35,33 @@ function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, f
   const used =
     view.kind === 'bucket' ? view.capacity - Math.floor(view.level) : 'used' in view ? view.used : 0;
   const left = limit - used - amount;
-  const more = figures.more?.(parameters, part.remaining, part.reset) ?? part.reset;
+  const more = moreAfter(
+    figures.more?.(parameters, part.remaining, part.reset) ?? part.reset,
+    lapseThatLeaves(amounts, left, answer.now),
+  );
   return {
     ...{ scope, axis, limit, used, held: amount, left },
     resetAfter: Math.ceil(part.reset / 1000),
     moreAfter: Math.ceil(more / 1000),
     window: Math.ceil(window / 1000),
   };
+}
+
+/** µs until held amounts have lapsed of which some is then left; undefined: some is left now, or they are not enough. */
+function lapseThatLeaves(amounts: readonly number[], left: number, now: number): number | undefined {
+  if (left > 0) return undefined;
+  let sum = left;
+  for (let i = 0; i < amounts.length; i += 2) {
+    sum += amounts[i + 1]!;
+    if (sum > 0) return amounts[i]! - now;
+  }
+  return undefined;
+}
+
+/** The earlier of both. @param own µs until the limit itself has more; 0: nothing of it is used */
+function moreAfter(own: number, lapse: number | undefined): number {
+  if (lapse === undefined) return own;
+  return own === 0 ? lapse : Math.min(own, lapse);
 }
 
 /** Which axis denied: of several the one that frees last. */
@@ -55,8 +76,10 @@ export function denialOf(axes: readonly HeldAxis[], answer: Answer, first: numbe
   }
   const lines = axes.map((one) => lineOf(one, answer, first));
   const { axis, scope, limit, left } = lines[axes.indexOf(longest!)]!;
+  const blocked = answer.parts[first + longest!.place]!.trace!.blockedUntil - answer.now;
   return {
     ...{ axis, scope, limit, left, lines },
+    blockedFor: blocked > 0 ? Math.ceil(blocked / 1000) : undefined,
     retryAfter: wait === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(wait / 1000),
   };
 }

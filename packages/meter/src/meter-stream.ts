@@ -52,7 +52,7 @@ export function meterStream<Chunk, Axes extends string>(
 interface KnownStream {
   /** The tokens that the program has requested at most. The hold never covers more for a stream that keeps to it. */
   readonly most?: number | undefined;
-  /** Was the chunk before the last one with tokens? A budget that ends with it has stopped nothing. */
+  /** Was the chunk before the last one with tokens? A budget that ends with it has stopped nothing, and figures that are there are final. */
   readonly isComplete?: () => boolean;
 }
 
@@ -107,7 +107,10 @@ export function streamWithin<Chunk, Axes extends string>(
       cover.renewal.stop();
       const settle = () => {
         if (!isWhole) abort?.abort();
-        return settleFirst(hold, [() => (isWhole ? used?.() : undefined), () => amountsOf(tokens)]);
+        return settleFirst(hold, [
+          () => (isWhole || isComplete() ? used?.() : undefined),
+          () => amountsOf(tokens),
+        ]);
       };
       if (hasFailed) await settleFailed(hold, settle());
       else await settleAfter(hold, async () => hasBegun || chunks[Symbol.asyncIterator]().return?.(), settle);

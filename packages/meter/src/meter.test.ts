@@ -1,6 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   concurrency,
   fixedWindow,
+  type HoldMessage,
   leakyBucket,
   ManualClock,
   memoryStore,
@@ -10,7 +12,7 @@ import {
 } from '@sluice/core';
 import { farStore } from '../../../tests/support/far-store.js';
 import { rejection } from '../../../tests/support/rejection.js';
-import { meter } from './index.js';
+import { type BudgetExceededError, budgetHeaders, meter } from './index.js';
 
 const axes = { usd: fixedWindow({ limit: 100, window: '1h' }) };
 const store = memoryStore();
@@ -45,12 +47,13 @@ describe('a hold refuses', () => {
     'an amount of %p, also in more and settle',
     async (amount) => {
       const usd = amount as number;
-      await expect(budget.hold('key', { usd })).rejects.toThrow(/usd must be a whole number/);
-      const hold = await budget.hold('key', { usd: 1 });
+      const key = `amount ${amount}`;
+      await expect(budget.hold(key, { usd })).rejects.toThrow(/usd must be a whole number/);
+      const hold = await budget.hold(key, { usd: 1 });
       await expect(hold.more({ usd })).rejects.toThrow(/more: usd/);
       await expect(hold.settle({ usd })).rejects.toThrow(/settle: usd/);
       await hold.cancel();
-      expect((await budget.status('key')).left).toEqual({ usd: 100 });
+      expect((await budget.status(key)).left).toEqual({ usd: 99 });
     },
   );
 
@@ -105,6 +108,22 @@ test('an amount above the limit never fits', async () => {
     headers: {},
   });
   await budget.close();
+});
+
+test('a denial by a block says so, with the time until the block ends', async () => {
+  const own = memoryStore({ clock: new ManualClock() });
+  const budget = meter({ ...options, name: 'blocked', store: own });
+  await budget.limiters.usd!.block('key', '1h');
+  const error = await rejection(budget.hold('key', { usd: 1 }));
+  expect(error).toMatchObject({
+    ...{ axis: 'usd', left: 100, blockedFor: 3_600_000, retryAfter: 3_600_000 },
+    message: "Budget 'blocked' is blocked for axis 'usd': retry in 1 h",
+  });
+  expect(budgetHeaders(error as BudgetExceededError).RateLimit).toBe('"blocked.usd";r=0;t=3600');
+  const denied = await rejection(budget.hold('other', { usd: 101 }));
+  expect(denied).toMatchObject({ blockedFor: undefined });
+  await budget.close();
+  await own.close();
 });
 
 test.each([
@@ -180,6 +199,35 @@ test('cancel after a settle that has rejected settles its amounts, and gives not
   await budget.close();
 });
 
+test.each([
+  ['a wrong amount', { usd: Number.NaN }, RangeError],
+  ['an axis that the meter does not have', { eur: 5 }, TypeError],
+])('cancel after a settle with %s counts what was held', async (_, used, error) => {
+  const budget = meter({ ...options, name: 'wrong-settle' });
+  const key = Object.keys(used)[0]!;
+  const hold = await budget.hold(key, { usd: 30 });
+  await expect(hold.settle(used as never)).rejects.toThrow(error);
+  await hold.cancel();
+  expect((await budget.status(key)).left).toEqual({ usd: 70 });
+  await budget.close();
+});
+
+test('a settle with a wrong amount changes nothing of a settle before and after it', async () => {
+  const far = farStore();
+  const budget = meter({ ...options, name: 'corrected', store: far.store });
+  const [first, second] = [await budget.hold('key', { usd: 30 }), await budget.hold('key', { usd: 30 })];
+  far.fail();
+  await rejection(first.settle({ usd: 20 }));
+  far.mend();
+  await rejection(first.settle({ usd: 1.5 }));
+  await first.cancel();
+  await rejection(second.settle({ usd: 1.5 }));
+  await second.settle({ usd: 2 });
+  await second.cancel();
+  expect((await budget.status('key')).left).toEqual({ usd: 78 });
+  await budget.close();
+});
+
 /** A store that decides, and whose next replies are lost, each as given: `false` a reply, `true` a call that was never sent. */
 function losing(losses: boolean[]): Store {
   const far = farStore();
@@ -230,11 +278,27 @@ describe('what a lost hold without an id has taken', () => {
 
   test('is given back once the store answers', async () => {
     const budget = meter({ ...options, name: 'nameless', store: losing([false, false, true]) });
-    await rejection(budget.hold('key', { usd: 30 }));
-    await jest.advanceTimersByTimeAsync(11_000); // the store is still out
+    await rejection(budget.hold('key', { usd: 30 }, { ttl: '1d' }));
+    await jest.advanceTimersByTimeAsync(1_100); // the store is still out
     expect((await budget.status('key')).left).toEqual({ usd: 70 });
-    await jest.advanceTimersByTimeAsync(10_000);
+    await jest.advanceTimersByTimeAsync(2_000);
     expect((await budget.status('key')).left).toEqual({ usd: 100 });
+    await budget.close();
+  });
+
+  test('is given back without a message that a hold has lapsed, if no call has reached the store', async () => {
+    const far = farStore();
+    const budget = meter({ ...options, name: 'unreached', store: far.store });
+    const states: unknown[] = [];
+    const read = (message: unknown) => states.push((message as HoldMessage).state);
+    subscribe('sluice:hold', read);
+    far.fail();
+    await rejection(budget.hold('key', { usd: 30 }));
+    far.mend();
+    await jest.advanceTimersByTimeAsync(60_000);
+    unsubscribe('sluice:hold', read);
+    expect(far.operations).toEqual(['hold', 'hold', 'settle']);
+    expect(states).toEqual([]);
     await budget.close();
   });
 
@@ -243,7 +307,8 @@ describe('what a lost hold without an id has taken', () => {
     const budget = meter({ ...options, name: 'given-up', store: losing(losses) });
     await rejection(budget.hold('key', { usd: 30 }));
     await jest.advanceTimersByTimeAsync(300_000);
-    expect(losses).toHaveLength(20 - 1 - 6); // the second attempt of the call, then one for each third of two ttl
+    // The second attempt of the call, then after 1, 2, 4 and 8 s, and after each 10 s until two ttl are over.
+    expect(losses).toHaveLength(20 - 1 - 8);
     await budget.close();
   });
 });

@@ -136,6 +136,48 @@ describe('withCost', () => {
     expect(warnings).toEqual([expect.stringMatching(/is not known.*: Error: no price$/)]);
   });
 
+  test('says when a call is sent, and not while it waits', async () => {
+    const client = up.client({ limits, timeout: '2h' });
+    const events: string[] = [];
+    up.answer = () => {
+      events.push('received');
+      return new Response('ok');
+    };
+    const call = (tokens: number, signal?: AbortSignal) =>
+      client.withCost(
+        { tokens },
+        Promise.resolve(undefined),
+        () => client.fetch('/a', { signal: signal ?? null }),
+        () => events.push('sent'),
+      );
+    await call(100);
+    expect(events).toEqual(['sent', 'received']);
+    const abort = new AbortController();
+    const waiting = rejection(call(1, abort.signal));
+    await up.clock.advance('1s');
+    abort.abort(new Error('enough'));
+    expect(String(await waiting)).toBe('Error: enough');
+    expect(events).toEqual(['sent', 'received']);
+    expect(() => client.withCost(1, Promise.resolve(1), () => {}, 5 as never)).toThrow(
+      /withCost: sent must be a function/,
+    );
+  });
+
+  test('leaves the cost and its settlement to the options if it gives none', async () => {
+    const client = up.client({
+      ...{ limits, timeout: 0 },
+      cost: () => ({ tokens: 80 }),
+      settle: () => ({ tokens: 30 }),
+    });
+    let sent = 0;
+    const count = () => {
+      sent += 1;
+    };
+    await client.withCost(undefined, Promise.resolve({ tokens: 5 }), () => client.fetch('/a'), count);
+    await new Promise(setImmediate);
+    expect([sent, await fits(client, 71), await fits(client, 70)]).toEqual([1, false, true]);
+  });
+
   test('refuses an actual cost that is no promise, before a call is sent', () => {
     const client = up.client({ limits });
     const call = () => client.withCost({ tokens: 1 }, undefined as never, () => client.fetch('/a'));

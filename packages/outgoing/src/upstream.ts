@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Cost, memoryStore } from '@sluice/core';
-import { checkOptions, describe, warnOnce } from '@sluice/core/internal';
+import { checkFunction, checkOptions, describe, warnOnce } from '@sluice/core/internal';
 import { Beliefs } from './budget/beliefs.js';
 import { Budget } from './budget/budget.js';
 import { RetryBudget } from './budget/retry-budget.js';
@@ -176,14 +176,22 @@ export class Upstream {
   /**
    * Runs `work`. Each call that it makes takes this cost of `limits`, in place of the options `cost` and `settle`: for code that knows what a
    * call costs, such as `meterClient` of @sluice/meter.
+   * @param cost undefined: what the options say, and `actual` counts nothing
    * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
-   * @throws TypeError if `actual` is no promise; every error of `work`
+   * @param sent called each time that a call of `work` is sent: not while it waits for its permits
+   * @throws TypeError if `actual` is no promise or `sent` no function; every error of `work`
    */
-  withCost<T>(cost: Cost, actual: Promise<Cost | undefined>, work: () => T): T {
+  withCost<T>(
+    cost: Cost | undefined,
+    actual: Promise<Cost | undefined>,
+    work: () => T,
+    sent?: () => void,
+  ): T {
     if (typeof actual?.then !== 'function')
       throw new TypeError(`withCost: actual must be a promise, not ${describe(actual)}`);
+    if (sent !== undefined) checkFunction('withCost: sent', sent);
     actual.then(undefined, this.#settleFailed); // no call waits for it if none is answered, or there are no limits
-    return this.#known.run({ cost, actual }, work);
+    return this.#known.run({ cost, actual, sent }, work);
   }
 
   /**

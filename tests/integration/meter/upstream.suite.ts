@@ -98,6 +98,26 @@ export function upstreamSuite(kind: StoreKind): void {
       expect(await used('ann')).toBe(INPUT + 5);
     });
 
+    test.each<[string, (signal: AbortSignal) => object]>([
+      ['that its program aborts', (signal) => ({ signal })],
+      ['whose client times out', () => ({ timeout: 300, maxRetries: 1 })],
+    ])('a call %s while it waits for the provider takes nothing of the budget', async (_, withEnd) => {
+      const name = uniqueName('full');
+      const policy = fixedWindow({ limit: LIMIT, window: '1h' });
+      const common = { name, origin: provider.url, store, account: () => 'ours', deadline: '10s' } as const;
+      const full = upstream({ ...common, timeout: '2h', limits: { tokens: policy } });
+      await full.withCost({ tokens: LIMIT }, Promise.resolve(undefined), () => full.fetch('/'));
+      provider.calls.length = 0;
+      const gone = new AbortController();
+      const request = { model: 'fake-1', messages: say(5), max_tokens: 100 };
+      const call = clientOf('ann', { upstream: full }).chat.completions.create(request, withEnd(gone.signal));
+      setTimeout(() => gone.abort(), 100);
+      await rejection(call);
+      await eventually(async () => (await used('ann')) === 0);
+      expect(provider.calls).toEqual([]);
+      await full.close();
+    });
+
     test('calls at the same time leave nothing taken by those that one of the two denies', async () => {
       const calls = ['ann', 'ben', 'cid', 'dan'].flatMap((who) => [1, 2, 3].map(() => whole(who, 10, 110)));
       const ended = await Promise.allSettled(calls);

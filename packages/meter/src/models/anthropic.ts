@@ -11,6 +11,7 @@ export const messageFigures = (usage: Wire): Figures => {
 
 /** Events of `/messages` of Anthropic. */
 export class MessageReader implements Reader {
+  isComplete = false;
   #usage: Wire = {};
   /** Blocks that have not ended. */
   readonly #open = new Set<number>();
@@ -31,6 +32,7 @@ export class MessageReader implements Reader {
         this.#open.delete(event.index);
         break;
       case 'message_delta':
+        if (event.delta?.stop_reason) this.isComplete = true;
         for (const [name, total] of Object.entries(event.usage ?? {}))
           this.#usage[name] = total ?? this.#usage[name];
         break;

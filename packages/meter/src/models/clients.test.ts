@@ -1,11 +1,18 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { fixedWindow, memoryStore, type Store, StoreUnavailableError } from '@sluice/core';
+import {
+  concurrency,
+  fixedWindow,
+  ManualClock,
+  memoryStore,
+  type Store,
+  StoreUnavailableError,
+} from '@sluice/core';
 import OpenAI from 'openai';
 import { FakeProvider } from '../../../../examples/chat/src/fake-provider.js';
 import { tokensOf } from '../../../../examples/chat/src/tokens.js';
 import { like } from '../../../../tests/support/like.js';
 import { warned } from '../../../../tests/support/warned.js';
-import { meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
+import { type LimitedService, meter, meterClient, meteredFetch, sluiceMeter } from '../index.js';
 import { MessageReader } from './anthropic.js';
 import { modelFigures, PartReader } from './language-model.js';
 import { ChatReader, chatFigures } from './openai-chat.js';
@@ -123,6 +130,31 @@ test('an aborted call without an answer counts its prompt', async () => {
   const call = metered(`${provider.url}/v1/chat/completions`, { method: 'POST', body, signal: gone.signal });
   await expect(call).rejects.toThrow(/aborted/);
   expect(await used()).toBe(3);
+});
+
+test.each([
+  ['while it waits for its service counts nothing', { cost: () => 1 }, false, 0],
+  ['while it waits for a service that knows its cost counts nothing', {}, false, 0],
+  ['after its service has sent it counts its prompt', { cost: () => 1 }, true, 3],
+])('a call that is aborted %s', async (_, more, isSent, counted) => {
+  const { budget, options, used } = begin();
+  const gone = new AbortController();
+  const send: typeof fetch = (_input, init) =>
+    new Promise((_resolve, reject) => {
+      init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+      setImmediate(() => gone.abort());
+    });
+  const withCost: LimitedService['withCost'] = (_cost, _actual, work, sent) => {
+    if (isSent) sent?.();
+    return work();
+  };
+  const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
+  const upstream = { fetch: send, withCost };
+  const metered = meteredFetch(budget, { ...options, amounts, upstream, ...more });
+  const body = JSON.stringify(chat(5));
+  const call = metered('http://x/v1/chat/completions', { method: 'POST', body, signal: gone.signal });
+  await expect(call).rejects.toThrow(/aborted/);
+  expect(await used()).toBe(counted);
 });
 
 test('a call that was aborted before it is sent counts nothing', async () => {
@@ -259,6 +291,115 @@ test('a chat stream whose last text reaches the budget is whole, and no budget h
   expect(await begun.used()).toBe(301);
 });
 
+/** The streams of each protocol: text, then an event that says that the model has finished, with 900 output tokens. */
+const FINISHED: readonly [name: string, path: string, text: object, finish: object][] = [
+  [
+    'chat completions',
+    'chat/completions',
+    { choices: [{ index: 0, delta: { content: 'one two' } }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { completion_tokens: 900 } },
+  ],
+  [
+    'responses',
+    'responses',
+    { type: 'response.output_text.delta', delta: 'one two' },
+    { type: 'response.completed', response: { usage: { output_tokens: 900 } } },
+  ],
+  [
+    'messages',
+    'messages',
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'one two' } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 900 } },
+  ],
+];
+const frameOf = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
+
+describe('figures that have arrived with the end of an answer are settled', () => {
+  test.each(FINISHED)(
+    'when the program leaves before the end of the stream (%s)',
+    async (_, path, ...events) => {
+      const begun = begin();
+      const pieces = [...events.map(frameOf), ': ping\n\n'];
+      const send = answering(pieces, false, { 'content-type': 'text/event-stream' });
+      const { body } = await post(send, begun, { ...chat(7), stream: true }, path);
+      const reader = body!.getReader();
+      for (const _ of events) await reader.read();
+      await reader.cancel();
+      expect(await begun.used()).toBe(900);
+    },
+  );
+
+  test.each(FINISHED)('when the stream breaks off behind them (%s)', async (_, path, ...events) => {
+    const begun = begin();
+    const send = answering(events.map(frameOf), true, { 'content-type': 'text/event-stream' });
+    const answer = await post(send, begun, { ...chat(7), stream: true }, path);
+    await expect(answer.text()).rejects.toThrow('terminated');
+    expect(await begun.used()).toBe(900);
+  });
+});
+
+describe('a stream whose hold lapses just before the model finishes ends once, and is settled by its figures', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  /** Reads the first event, is slow while another call takes the place of this one, and reads the rest. */
+  async function readLate<T>(open: (begun: ReturnType<typeof begin>) => Promise<ReadableStream<T>>) {
+    const clock = new ManualClock();
+    const own = memoryStore({ clock });
+    const axes = {
+      output: fixedWindow({ limit: 10_000, window: '1h' }),
+      running: concurrency({ limit: 1 }),
+    };
+    const budget = meter({ name: 'late', store: own, axes, ttl: '1s' });
+    const stream = await open({ ...begin(), budget: budget as never });
+    const reader = stream.getReader();
+    const read = [(await reader.read()).value];
+    for (let i = 0; i < 9; i += 1) {
+      await clock.advance('250ms');
+      await jest.advanceTimersByTimeAsync(250);
+    }
+    const other = await budget.hold('ann', {});
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      read.push(value);
+    }
+    await other.cancel();
+    const { output } = (await budget.status('ann')).left;
+    await Promise.all([budget.close(), own.close()]);
+    return { read, used: 10_000 - output! };
+  }
+
+  test.each(FINISHED)('%s', async (_, path, ...events) => {
+    const frames = events.map(frameOf);
+    const send = answering(frames, false, { 'content-type': 'text/event-stream' });
+    const body = { ...chat(7), stream: true, stream_options: { include_usage: true } };
+    const { read, used } = await readLate(async (begun) => (await post(send, begun, body, path)).body!);
+    expect(read.map((bytes) => new TextDecoder().decode(bytes))).toEqual(frames);
+    expect(used).toBe(900);
+  });
+
+  test('AI SDK', async () => {
+    const usage = { inputTokens: { total: 5 }, outputTokens: { total: 900 } };
+    const parts = [
+      { type: 'text-delta', id: '1', delta: 'one two' },
+      { type: 'finish', finishReason: { unified: 'stop' }, usage },
+    ];
+    const stream = new ReadableStream<object>({
+      start: (controller) => {
+        for (const part of parts) controller.enqueue(part);
+        controller.close();
+      },
+    });
+    const model = { modelId: 'm', specificationVersion: 'v3', doStream: async () => ({ stream }) };
+    const { read, used } = await readLate(async ({ budget, options }) => {
+      const params = { prompt: 'Say two words' };
+      return (await sluiceMeter(budget, options).wrapStream({ params, model })).stream;
+    });
+    expect([read, used]).toEqual([parts, 900]);
+  });
+});
+
 test('calls of models in APIs that a budget cannot count are refused, and not sent', async () => {
   const begun = begin();
   const paths = [
@@ -271,6 +412,8 @@ test('calls of models in APIs that a budget cannot count are refused, and not se
     'responses/compact',
     'completions',
     'complete',
+    'threads/runs',
+    'threads/thread_1/runs',
   ];
   let sent = 0;
   const send: typeof fetch = async () => {
@@ -446,7 +589,8 @@ test('other requests pass without a budget', async () => {
     return new Response('{}');
   };
   const metered = meteredFetch(budget, { ...options, fetch: send });
-  const urls = ['http://x/v1/models', 'http://x/v1/messages/count_tokens', 'http://x/v1/threads/t/messages'];
+  const paths = ['models', 'messages/count_tokens', 'threads', 'threads/t/messages', 'evals/e/runs'];
+  const urls = paths.map((path) => `http://x/v1/${path}`);
   for (const url of urls) await metered(url, { method: 'POST', body: 'no JSON' });
   await metered('http://x/v1/responses');
   expect(seen).toEqual([...urls, 'http://x/v1/responses']);
@@ -602,6 +746,20 @@ describe('a stream that ends within a call of a tool', () => {
         response: { output: [{ arguments: delta, status: 'incomplete' }] },
       },
     ]);
+  });
+
+  test('ends also a message that was added without content (responses)', () => {
+    const reader = new ResponsesReader();
+    const item = { type: 'message', id: 'm' };
+    reader.read({ type: 'response.output_item.added', output_index: 0, item });
+    expect(reader.end(stop, usage)).toMatchObject([
+      { type: 'response.output_item.done', item: { id: 'm', status: 'incomplete' } },
+      { type: 'response.incomplete', sluice: stop },
+    ]);
+    const at = { output_index: 0, content_index: 0 };
+    reader.read({ ...at, type: 'response.content_part.added', part: { type: 'output_text', text: '' } });
+    reader.read({ ...at, type: 'response.output_text.delta', delta: 'one' });
+    expect(reader.end(stop, usage)[0]).toMatchObject({ type: 'response.output_text.done', text: 'one' });
   });
 
   test('ends its block (messages)', () => {

@@ -30,6 +30,7 @@ function flatFigures(input: Wire, output: Wire, cached: Wire, { anthropic }: Wir
 /** Parts of a stream of the AI SDK. */
 export class PartReader implements Reader {
   figures: Figures = {};
+  isComplete = false;
   /** What has not ended, by its id. */
   readonly #open = new Map<string, string>();
 
@@ -37,7 +38,10 @@ export class PartReader implements Reader {
   constructor(readonly version: string | undefined) {}
 
   read({ type, id, delta, usage, providerMetadata }: Wire): string {
-    if (type === 'finish') this.figures = modelFigures(usage, providerMetadata);
+    if (type === 'finish') {
+      this.figures = modelFigures(usage, providerMetadata);
+      this.isComplete = true;
+    }
     const [, kind, moment] = /^(text|reasoning|tool-input)-(start|delta|end)$/.exec(type) ?? [];
     if (moment === 'start') this.#open.set(id, kind!);
     if (moment === 'end') this.#open.delete(id);

@@ -9,6 +9,7 @@ export const responsesFigures = (usage: Wire): Figures => ({
 /** Events of `/responses` of OpenAI. */
 export class ResponsesReader implements Reader {
   figures: Figures = {};
+  isComplete = false;
   #response: Wire = {};
   #sequence = 0;
   readonly #items: Wire[] = [];
@@ -19,6 +20,7 @@ export class ResponsesReader implements Reader {
     const { type, output_index: place, content_index: part, delta, response } = event;
     this.#sequence = event.sequence_number ?? this.#sequence + 1;
     if (response) this.#response = response;
+    if (/^response\.(?:completed|incomplete|failed)$/.test(type)) this.isComplete = true;
     if (response?.usage) this.figures = responsesFigures(response.usage);
     const item = this.#items[place];
     if (type === 'response.output_item.added') {
@@ -27,7 +29,8 @@ export class ResponsesReader implements Reader {
     } else if (type === 'response.output_item.done') {
       this.#items[place] = event.item;
       this.#open.delete(place);
-    } else if (type === 'response.content_part.added' && item?.content) {
+    } else if (type === 'response.content_part.added' && item) {
+      item.content ??= []; // other servers may add an item without it
       item.content[part] = structuredClone(event.part);
     } else if (type === 'response.output_text.delta' && item?.content?.[part]) {
       item.content[part].text += delta;
@@ -69,7 +72,7 @@ export class ResponsesReader implements Reader {
 
 function endOfMessage(output_index: number, item: Wire): Wire[] {
   const at = { item_id: item.id, output_index };
-  const parts = item.content.flatMap((part: Wire, content_index: number) => [
+  const parts = (item.content ?? []).flatMap((part: Wire, content_index: number) => [
     ...(part.type === 'output_text'
       ? [{ type: 'response.output_text.done', ...at, content_index, text: part.text, logprobs: [] }]
       : []),

@@ -52,8 +52,8 @@ export async function beginSpend<Who, Axes extends string>(
   const { upstream, cost } = setting;
   const costOf = (figures: Figures) => checkCost(`${where}: the result of cost`, cost!(usageOf(figures)));
   // A bad cost is refused before anything is held.
-  const taken = upstream &&
-    cost && { service: upstream, estimate: costOf({ output: most ?? step }), of: costOf };
+  const known = cost && { estimate: costOf({ output: most ?? step }), of: costOf };
+  const taken = upstream && { service: upstream, known };
   const begin = async (first: number) =>
     new Spend(await budget.hold(who, amounts({ output: first })), {
       ...{ call, most, first, step, input, amounts, taken },
@@ -82,7 +82,11 @@ interface Parts<Axes extends string> {
   readonly amounts: (figures: Figures) => Amounts<Axes>;
   /** What the call takes of the limits of its service. */
   readonly taken:
-    | { readonly service: LimitedService; readonly estimate: Cost; readonly of: (figures: Figures) => Cost }
+    | {
+        readonly service: LimitedService;
+        /** Undefined: what the options of the service say. */
+        readonly known: { readonly estimate: Cost; readonly of: (figures: Figures) => Cost } | undefined;
+      }
     | undefined;
 }
 
@@ -94,6 +98,8 @@ export class Spend<Axes extends string> {
   /** What it has used; undefined: as much as was estimated. */
   readonly #used: Promise<Figures | undefined>;
   #setUsed!: (figures: Figures | undefined) => void;
+  /** Did the request leave? It may wait for the limits of its service before. */
+  #wasSent = false;
 
   constructor(
     readonly hold: Hold<Axes>,
@@ -121,10 +127,10 @@ export class Spend<Axes extends string> {
     } catch (error) {
       this.#end(undefined);
       const { amounts } = this.parts;
-      const wasSent = signal.aborted && !wasAborted;
+      const wasCut = this.#wasSent && signal.aborted && !wasAborted;
       await settleFailed(
         this.hold,
-        wasSent ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel(),
+        wasCut ? settleFirst(this.hold, [() => amounts({})]) : this.hold.cancel(),
       );
       throw error;
     } finally {
@@ -135,9 +141,16 @@ export class Spend<Axes extends string> {
   /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
   #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
     const { taken } = this.parts;
-    if (taken === undefined) return work();
-    const actual = this.#used.then((figures) => figures && taken.of(figures));
-    return taken.service.withCost(taken.estimate, actual, work);
+    const sent = () => {
+      this.#wasSent = true;
+    };
+    if (taken === undefined) {
+      sent();
+      return work();
+    }
+    const { service, known } = taken;
+    const actual = this.#used.then((figures) => figures && known?.of(figures));
+    return service.withCost(known?.estimate, actual, work, sent);
   }
 
   /** The call is over. @param used undefined: not known */

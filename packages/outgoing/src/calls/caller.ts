@@ -47,9 +47,12 @@ export interface CallFunctions {
 
 /** The cost of calls, from code that knows it better than the options. */
 export interface KnownCost {
-  readonly cost: Cost;
+  /** Undefined: what the options say, also of its settlement. */
+  readonly cost: Cost | undefined;
   /** Resolves when the call is over. Undefined: the estimate stays. */
   readonly actual: Promise<Cost | undefined>;
+  /** Called each time that the call is sent. */
+  readonly sent?: (() => void) | undefined;
 }
 
 /** What a `Caller` needs. */
@@ -136,7 +139,7 @@ export class Caller {
     for (let attempt = 1; ; attempt += 1) {
       const ticket = await this.admission.admit(waiting);
       const { refusals } = this.#lessons;
-      const sent = await this.#send(ticket, exchange, signal);
+      const sent = await this.#send(ticket, exchange, signal, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
         const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
@@ -192,8 +195,10 @@ export class Caller {
     ticket: Ticket,
     exchange: Exchange<Response>,
     signal: AbortSignal | undefined,
+    sent: (() => void) | undefined,
   ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
     try {
+      sent?.();
       return { response: await exchange.send() };
     } catch (error) {
       const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
@@ -242,7 +247,7 @@ export class Caller {
       }
     };
     const done = budget!.holds ? () => this.#end(ticket) : undefined;
-    if (known === undefined) return { response, done, settle };
+    if (known?.cost === undefined) return { response, done, settle };
     void known.actual.then((cost) => (cost === undefined ? undefined : settle(cost))).catch(settleFailed);
     return { response, done, settle: undefined };
   }
