@@ -107,7 +107,7 @@ export class Decider {
   }
 }
 
-/** An address counts as that of a request. Other text stays, because a rule without a key has the key IP. */
+/** An address counts as the address of a request does. Other text stays, because a rule without a key has the key IP. */
 function keyFor({ key, ipv6Subnet }: NamedRule, text: string): string {
   if (key !== 'IP') return text;
   try {
