@@ -56,6 +56,16 @@ describe('the first connection', () => {
     const later = await rejection(limiter.consume('k'));
     expect(isStoreUnavailableError(later) && later.message).toMatch(/no answer within 100 ms/);
   });
+
+  test('ends also during store.connect(), and calls wait only for their deadline', async () => {
+    const proxy = await redis.proxy();
+    proxy.blackhole();
+    const store = redis.open(redisStore(proxy.url));
+    const limiter = redis.limiter(store, '100ms');
+    await rejection(store.connect());
+    const first = await rejection(limiter.consume('k'));
+    expect(isStoreUnavailableError(first) && first.message).toMatch(/no answer within 100 ms/);
+  });
 });
 
 describe('store.connect()', () => {

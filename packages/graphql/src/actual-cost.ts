@@ -8,7 +8,10 @@ interface Entry {
   call: number;
   /** Of each object or leaf. */
   each: number;
+  /** Of an answer that found nothing: its resolver may have searched as long as for an object. */
+  least: number;
   isList: boolean;
+  readonly isIntrospection: boolean;
   readonly selected: Selected[];
   shape?: Shape;
 }
@@ -21,6 +24,7 @@ type Shape = ReadonlyMap<string, Entry>;
  */
 export function actualCost(requested: RequestedCost, root: Selected, data: unknown): number {
   const { model } = requested;
+  const { leaf } = model.costs.defaults;
 
   /** Merges fields as the execution does, so a fragment is read once for each place. */
   const shapeOf = (all: readonly Selected[]): Shape => {
@@ -32,13 +36,17 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
       for (const node of set.selections) {
         const selected = requested.selected(node, parent);
         if (node.kind === Kind.FIELD) {
-          const found = model.of(requested.fieldOf(node, parent));
-          // Introspection has its whole cost in `calls`.
-          const each = found?.each ?? (selected === undefined ? model.costs.defaults.leaf : 0);
+          const field = requested.fieldOf(node, parent);
+          const found = model.of(field);
+          const isIntrospection = found === undefined && selected !== undefined;
+          const each = found?.each ?? leaf;
+          const least = found && (field!.args.length > 0 || parent === root[1]) ? found.each : 0;
           const name = node.alias?.value ?? node.name.value;
-          const entry = shape.get(name) ?? { call: 0, each, isList: found?.isList === true, selected: [] };
+          const isList = found?.isList === true;
+          const entry = shape.get(name) ?? { call: 0, each, least, isList, isIntrospection, selected: [] };
           entry.call = Math.max(entry.call, requested.calls.get(node) ?? 0);
           entry.each = Math.max(entry.each, each);
+          entry.least = Math.max(entry.least, least);
           if (found !== undefined && selected !== undefined) entry.selected.push(selected);
           shape.set(name, entry);
         } else if (selected !== undefined) add(selected);
@@ -50,9 +58,11 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
 
   const valueCost = (entry: Entry, value: unknown): number => {
     if (value == null) return 0;
+    // The requested cost is in `call`, where each list counts once.
+    if (entry.isIntrospection) return leaf * objectsIn(value);
     if (entry.isList && Array.isArray(value)) {
       let sum = 0;
-      for (const item of value) sum += valueCost(entry, item);
+      for (const item of value) sum += item == null ? entry.least : valueCost(entry, item);
       return sum;
     }
     return entry.each + (entry.selected.length > 0 ? objectCost(entry, value) : 0);
@@ -64,10 +74,15 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
     let sum = 0;
     for (const name of Object.keys(value)) {
       const one = entry.shape.get(name);
-      if (one !== undefined) sum += one.call + valueCost(one, value[name]);
+      if (one !== undefined) sum += Math.max(one.call + valueCost(one, value[name]), one.least);
     }
     return sum;
   };
 
   return objectCost({ selected: [root] }, data);
+}
+
+function objectsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum, one) => sum + objectsIn(one), isRecord(value) ? 1 : 0);
 }

@@ -21,6 +21,7 @@ const SHOP = buildSchema(`${DIRECTIVES}
     some(ids: [ID!]): [Product!]! @listSize(slicingArguments: ["ids"])
     page(first: Int, last: Int): [Product!]! @listSize(assumedSize: 5, slicingArguments: ["first", "last"])
     search(text: String, fuzzy: Boolean @cost(weight: "7")): [Result!]! @cost(weight: "20") @listSize(assumedSize: 3)
+    found(ids: [ID!]): [Product]! @listSize(slicingArguments: ["ids"])
     tags: [String!]!
     grid: [[Product!]!]!
   }
@@ -29,7 +30,7 @@ const SHOP = buildSchema(`${DIRECTIVES}
   type Products { edges: [Edge!]!  nodes: [Product!]!  pageInfo: PageInfo! }
   type Edge { node: Product! }
   type PageInfo { hasNextPage: Boolean! }
-  type Product { id: ID!  name: String  reviews: [Review!]!  next: Product  options: Json }
+  type Product { id: ID!  name: String  reviews: [Review!]!  next: Product  offer(code: ID!): Product  options: Json }
   type Review { text: String!  product: Product }
   type Report @cost(weight: "50") { id: ID!  rows: [Row!]! @cost(weight: "0.5") }
   type Row { id: ID! }
@@ -80,6 +81,8 @@ describe('the cost of an operation', () => {
     ],
     ['a connection without its argument', '{ products { nodes { id } } }', 11],
     ['the largest of several arguments', '{ products(first: 2, last: 30) { nodes { id } } }', 31],
+    ['the largest valid one of several', '{ products(first: -1, last: 5000) { nodes { id } } }', 5051],
+    ['the usual size above a smaller valid one', '{ products(first: 2, limit: -1) { nodes { id } } }', 11],
     ['one item, if an argument says none', '{ products(first: 0) { nodes { id } } }', 2],
     ['one item, if an argument lists none', '{ some(ids: []) { id } }', 1],
     ['nothing of a list that nothing selects', '{ products(first: 0) { pageInfo { hasNextPage } } }', 2],
@@ -213,7 +216,31 @@ describe('the cost of a result', () => {
       3,
     ],
     ['an empty list', '{ products(first: 50) { nodes { id } } }', { products: { nodes: [] } }, 1],
-    ['a null as no object', '{ product { id } hello }', { product: null, hello: 'a' }, 1],
+    ['a null as no object', '{ product { next { id } } }', { product: { next: null } }, 1],
+    [
+      'a root field that found nothing as one object',
+      '{ product { id } hello }',
+      { product: null, hello: 'a' },
+      2,
+    ],
+    [
+      'a lookup below that found nothing as one object',
+      '{ product { offer(code: "x") { id } } }',
+      { product: { offer: null } },
+      2,
+    ],
+    [
+      'an empty list of a root field as one item',
+      '{ a: tags b: some(ids: [1, 2]) { id } }',
+      { a: [], b: [] },
+      2,
+    ],
+    [
+      'each null of a list that was looked up',
+      '{ found(ids: [1, 2, 3]) { id } }',
+      { found: [null, { id: '1' }, null] },
+      3,
+    ],
     ['calls that returned null', 'mutation { a: login b: login }', { a: null, b: null }, 20],
     [
       'more items than were requested',
@@ -233,10 +260,12 @@ describe('the cost of a result', () => {
     ['names of aliases', '{ a: product { b: next { id } } }', { a: { b: product } }, 2],
     ['what other plugins add as nothing', '{ hello }', { hello: 'a', more: [1, 2] }, 1],
     [
-      'the schema as it was requested',
-      '{ __schema { types { name } } }',
-      { __schema: { types: Array(99).fill({ name: 'a' }) } },
-      2,
+      'each object of the schema as a scalar',
+      '{ __schema { types { name fields { type { name } } } } }',
+      {
+        __schema: { types: Array(99).fill({ name: 'a', fields: [{ type: { name: 'b' } }, { type: null }] }) },
+      },
+      8, // 4 as requested, and 1 + 99 × 4 objects
     ],
     [
       'the fields of each type',
@@ -416,6 +445,29 @@ test('an operation that selects no items counts, and what its resolver returned 
     await setImmediate();
   }
   expect(denied).toEqual([false, false, true]);
+});
+
+test('lookups that find nothing use the points up', async () => {
+  const text = (field: string) =>
+    `{ ${Array.from({ length: 99 }, (_, i) => `a${i}: ${field} { id }`).join(' ')} }`;
+  for (const [field, nothing] of [
+    ['found(ids: [7])', [null]],
+    ['some(ids: [7])', []],
+    ['product', null],
+  ] as const) {
+    const limit = limitOf();
+    const operation = { schema: SHOP, document: parse(text(field)), contextValue: {} };
+    const data = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`a${i}`, nothing]));
+    let admitted = 0;
+    for (let i = 0; i < 12; i += 1) {
+      const admission = await limit.admit(operation);
+      if (admission.denied !== undefined) continue;
+      admitted += 1;
+      admission.finish({ data });
+      await setImmediate();
+    }
+    expect([field, admitted]).toEqual([field, 10]);
+  }
 });
 
 test('an operation that is free calls no limiter', async () => {

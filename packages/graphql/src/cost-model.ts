@@ -99,12 +99,13 @@ export class CostModel {
       throw new TypeError(`costLimit: ${name} has no argument '${missing}', which its slicingArguments name`);
     const sizedFields = listSize.sizedFields ?? [];
     for (const sized of sizedFields) this.sizedNames.add(sized);
+    const usual = assumedSize ?? this.costs.defaults.listSize;
     const one = requireOneSlicingArgument !== false && slicing.length > 0;
     const size =
       isInterfaceType(parent) && ownSize === undefined
         ? this.#implementedSize(parent, field)
         : (args: Args, mayLack = false) =>
-            sizeOf(name, slicing, one && !mayLack, args) ?? assumedSize ?? undefined;
+            sizeOf(name, slicing, one && !mayLack, args, usual) ?? assumedSize ?? undefined;
     return { call, each: this.#each(type), isList, sizedFields, size };
   }
 
@@ -150,8 +151,17 @@ function usualSize(field: Field, isList: boolean): ListSize {
   return { slicingArguments, requireOneSlicingArgument: false, ...(!isList && { sizedFields: SIZED }) };
 }
 
-/** The largest size that the arguments say. A size that is no whole number ≥ 0 says nothing. */
-function sizeOf(name: string, slicing: readonly string[], one: boolean, args: Args): number | undefined {
+/**
+ * The largest size that the arguments say. A size that is no whole number ≥ 0 says nothing.
+ * @param usual the size of a resolver that ignores such an argument
+ */
+function sizeOf(
+  name: string,
+  slicing: readonly string[],
+  one: boolean,
+  args: Args,
+  usual: number,
+): number | undefined {
   const given = slicing.map((arg) => args[arg]).filter((value) => value != null);
   if (one && given.length !== 1) {
     const extensions = { code: 'BAD_USER_INPUT' };
@@ -160,9 +170,10 @@ function sizeOf(name: string, slicing: readonly string[], one: boolean, args: Ar
     });
   }
   const sizes = given.map((value) => Number(Array.isArray(value) ? value.length : value));
-  const known = sizes.length > 0 && sizes.every((size) => Number.isInteger(size) && size >= 0);
+  const valid = sizes.filter((size) => Number.isInteger(size) && size >= 0);
+  if (valid.length === 0) return undefined;
   // A resolver may read 0 as its default, as in `first || 50`, and an operation without a cost would never be corrected.
-  return known ? Math.max(1, ...sizes) : undefined;
+  return Math.max(1, ...valid, valid.length < sizes.length ? usual : 0);
 }
 
 interface Declared {

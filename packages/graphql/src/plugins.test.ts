@@ -15,9 +15,21 @@ afterEach(() => limiter.close());
 const limitOf = () => costLimit({ limiter, key: () => 'ann', defaults: { leaf: 0 } });
 const remaining = async () => (await limiter.peek('ann')).remaining;
 
+/** What a server with Envelop passes to plugins, for the execution. */
+function engine(execute: () => unknown = () => ({ data: null })) {
+  const own = {
+    executeFn: execute,
+    setExecuteFn(wrapped: () => unknown) {
+      own.executeFn = wrapped;
+    },
+  };
+  return own;
+}
+
 describe('the plugin of Envelop', () => {
   test('keeps the requested cost of a result that comes in parts', async () => {
     const started = await limitOf().envelop.onExecute({
+      ...engine(),
       args: { ...operation, document: parse('mutation { order }') },
       setResultAndStopExecution: () => {},
     });
@@ -34,6 +46,7 @@ describe('the plugin of Envelop', () => {
     const denied: ExecutionResult[] = [];
     const document = parse('mutation { a: order b: order }');
     const started = await limitOf().envelop.onExecute({
+      ...engine(),
       args: { ...operation, document, contextValue },
       setResultAndStopExecution: (result) => denied.push(result),
     });
@@ -92,6 +105,24 @@ describe('the plugin of Apollo Server', () => {
     expect(answer.extensions).toMatchObject({ other: 1, cost: { actualQueryCost: null } });
   });
 
+  test('gives the points back if another plugin refuses the operation while they are taken', async () => {
+    const { resolve, send } = await requestOf('mutation { order }');
+    const resolved = resolve();
+    await send({ errors: [] }); // Apollo Server does not wait for the other plugins
+    await resolved;
+    expect(await remaining()).toBe(15);
+  });
+
+  test('sends the answer of an operation whose key fails', async () => {
+    const limit = costLimit({ limiter, key: () => Promise.reject(new Error('no key')) });
+    const hooks = await limit.apollo.requestDidStart();
+    const document = parse('mutation { order }');
+    const failed = rejection(hooks.didResolveOperation({ ...operation, document, request: {} }));
+    const body = { kind: 'single', singleResult: { errors: [] } };
+    await hooks.willSendResponse({ response: { body } });
+    expect([await failed, body.singleResult]).toEqual([new Error('no key'), { errors: [] }]);
+  });
+
   test('leaves the answer to a document that is not valid as it is', async () => {
     const { send } = await requestOf('{ hello }');
     expect([await send({ errors: [] }), await remaining()]).toEqual([{ errors: [] }, 15]);
@@ -109,7 +140,7 @@ describe('a permit of concurrency', () => {
   const limit = costLimit({ limiter: atOnce, key: () => 'ann', defaults: { leaf: 0 } });
   const free = async () => (await atOnce.peek('ann')).remaining;
   const document = parse('mutation { order }');
-  const starting = { args: { ...operation, document }, setResultAndStopExecution: () => {} };
+  const starting = { ...engine(), args: { ...operation, document }, setResultAndStopExecution: () => {} };
   afterAll(() => atOnce.close());
 
   test('is released with the result, also if that costs what was requested', async () => {
@@ -118,6 +149,31 @@ describe('a permit of concurrency', () => {
     const setResult = jest.fn();
     started!.onExecuteDone({ result: { data: { order: 'a' } }, setResult });
     expect(setResult.mock.calls[0][0].extensions.cost).toMatchObject({ actualQueryCost: 10 });
+    expect(await free()).toBe(10);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('aborted');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('aborted'))],
+  ])('is released if the execution %s', async (_, execute) => {
+    const running = engine(execute);
+    await limit.envelop.onExecute({ ...starting, ...running });
+    expect(await free()).toBe(0);
+    await expect((async () => running.executeFn())()).rejects.toThrow('aborted');
+    expect(await free()).toBe(10);
+  });
+
+  test('leaves an execution that needs no promise without one', async () => {
+    const running = engine(() => ({ data: { order: 'a' } }));
+    const started = await limit.envelop.onExecute({ ...starting, ...running });
+    const result = running.executeFn();
+    expect(result).toEqual({ data: { order: 'a' } });
+    started!.onExecuteDone({ result, setResult: () => {} });
     expect(await free()).toBe(10);
   });
 

@@ -1,3 +1,4 @@
+import { isPromise } from '@sluice/core/internal';
 import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Admission, GraphqlOperation } from './admission.js';
 import { overHttp } from './answers.js';
@@ -14,11 +15,19 @@ interface Starting {
   setResultAndStopExecution(result: ExecutionResult): void;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: versions of Envelop differ in the types of arguments
+type Execute = (...args: any[]) => unknown;
+
+interface StartingExecution extends Starting {
+  readonly executeFn: Execute;
+  setExecuteFn(execute: Execute): void;
+}
+
 /** A plugin of Envelop, and so of GraphQL Yoga. */
 export interface EnvelopPlugin {
   onSchemaChange(change: { readonly schema: GraphQLSchema }): void;
   onExecute(
-    starting: Starting,
+    starting: StartingExecution,
   ): Promise<
     | { onExecuteDone(done: { readonly result: unknown; setResult(result: ExecutionResult): void }): void }
     | undefined
@@ -42,6 +51,20 @@ export function envelopPlugin<Context>(limit: OperationLimit<Context>): EnvelopP
     async onExecute(starting) {
       const admission = await start(starting);
       if (admission === undefined) return undefined;
+      const { executeFn, setExecuteFn } = starting;
+      const failed = (error: unknown): never => {
+        admission.keep();
+        throw error;
+      };
+      // Envelop calls `onExecuteDone` for a result only.
+      setExecuteFn((...args: readonly unknown[]) => {
+        try {
+          const result = executeFn(...args);
+          return isPromise(result) ? result.catch(failed) : result;
+        } catch (error) {
+          return failed(error);
+        }
+      });
       return {
         onExecuteDone({ result, setResult }) {
           if (Symbol.asyncIterator in (result as object)) admission.keep();
@@ -80,19 +103,21 @@ export interface ApolloPlugin<Context> {
 export const apolloPlugin = <Context>(limit: OperationLimit<Context>): ApolloPlugin<Context> => ({
   serverWillStart: async () => ({ schemaDidLoadOrUpdate: ({ apiSchema }) => limit.check(apiSchema) }),
   async requestDidStart() {
-    let admission: Admission | undefined;
+    let admitting: Promise<Admission> | undefined;
     let runs = false;
     return {
       async didResolveOperation({ schema, document, operation, request, contextValue }) {
         const called = { operationName: operation?.name?.value, variableValues: request.variables };
-        admission = await limit.admit({ schema, document, contextValue, ...called });
-        const error = admission.denied?.errors?.[0];
+        admitting = limit.admit({ schema, document, contextValue, ...called });
+        const error = (await admitting).denied?.errors?.[0];
         if (error !== undefined) throw overHttp(error, (entries) => new Map(entries));
       },
       async executionDidStart() {
         runs = true;
       },
       async willSendResponse({ response: { body } }) {
+        // Another plugin may have refused the operation before it was admitted.
+        const admission = await admitting?.catch(() => undefined);
         if (admission === undefined) return;
         if (body.kind !== 'single') {
           admission.keep();

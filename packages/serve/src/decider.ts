@@ -1,6 +1,7 @@
-import type { Decision } from '@sluice/core';
+import { clientIp, type Decision } from '@sluice/core';
 import {
   type MatchedRules,
+  type NamedRule,
   RequestLimit,
   type RequestRules,
   type RequestView,
@@ -8,6 +9,7 @@ import {
 } from '@sluice/http';
 import type { Rules } from '@sluice/rules';
 import type { Answer } from './answer.js';
+import { BadCall } from './errors.js';
 
 /** What a client wants to have decided: a request, which rules match, or a rule by its name. */
 export interface Call extends RequestView {
@@ -42,7 +44,7 @@ export class Decider {
         call.matched = call.joined.calls;
         return call.matched;
       }
-      const found = call.named === undefined ? rules.match(call) : this.#ofName(call.named);
+      const found = call.named === undefined ? rules.match(call) : this.#ofName(call.named, call.cost);
       call.matched = found && call.cost !== undefined ? withCost(found, call.cost) : found;
       return call.matched;
     };
@@ -74,13 +76,8 @@ export class Decider {
 
   /** @returns `unlimited` for a rule without a limit, undefined if there is none of this name */
   kindOf(rule: string): 'limited' | 'unlimited' | undefined {
-    try {
-      this.rules.rule(rule);
-      return 'limited';
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return this.rules.ruleSet.rule(rule)?.unlimited ? 'unlimited' : undefined;
-    }
+    const found = this.rules.namedRule(rule);
+    return found && (found.unlimited ? 'unlimited' : 'limited');
   }
 
   /** Keeps work that no answer waits for. @param work never rejects */
@@ -94,14 +91,29 @@ export class Decider {
     await Promise.all(this.#background);
   }
 
-  #ofName({ rule, key, plan }: NonNullable<Call['named']>): MatchedRules {
-    const { rules } = this;
-    const own = rules.rule(rule);
+  #ofName({ rule, key, plan }: NonNullable<Call['named']>, cost: number | undefined): MatchedRules {
+    const own = this.rules.rule(rule);
     const { mode, timeout, shadows } = own;
-    const [call, ...compared] = [own, ...shadows].map((one) => ({ ...one.ofPlan(plan), keys: key }));
-    const replyTo = () => rules.ruleSet.rule(rule)?.reply;
+    const [call, ...compared] = [own, ...shadows].map((one) => ({
+      ...one.ofPlan(plan),
+      keys: keyFor(one, key),
+    }));
+    if (cost === undefined && call!.cost === undefined)
+      throw new BadCall(`The cost of rule ${rule} depends on the request: send cost, or use /v1/request.`);
+    const reply = this.rules.namedRule(rule)?.reply;
+    const replyTo = () => reply;
     if (mode === 'shadow') return { enforced: undefined, shadows: [call!, ...compared], replyTo };
     return { enforced: call, timeout, shadows: compared, replyTo };
+  }
+}
+
+/** An address counts as the address of a request does. Other text stays, because a rule without a key has the key IP. */
+function keyFor({ key, ipv6Subnet }: NamedRule, text: string): string {
+  if (key !== 'IP') return text;
+  try {
+    return clientIp(text, { ipv6Subnet });
+  } catch {
+    return text;
   }
 }
 

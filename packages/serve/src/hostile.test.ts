@@ -127,6 +127,16 @@ describe('JSON', () => {
     expect((await rules.limiter('sms').peek('a')).remaining).toBe(1);
   });
 
+  test.each([['{"host":{"toString":1}}'], ['{"x-user":null}'], ['{"x-user":[["ann"]]}']])(
+    'refuses the headers %s, which no request has',
+    async (headers) => {
+      expect(await send('/v1/request', `{"headers":${headers}}`)).toEqual([
+        400,
+        expect.stringMatching(/at headers/),
+      ]);
+    },
+  );
+
   test('refuses a request without the address that its rule counts', async () => {
     expect(await send('/v1/request', '{"path":"/v1/a"}')).toEqual([
       400,

@@ -40,7 +40,11 @@ export function httpServer(
     const verdict = await decider.decide(call, answer);
     const reply = verdict.outcome === 'denied' ? await verdict.reply() : undefined;
     const response = reply && { status: reply.status, type: reply.type, body: reply.body };
-    return json({ ...decisionOf(verdict), headers: Object.fromEntries(answer), response });
+    return json({
+      ...decisionOf(verdict, answer.get('Retry-After')),
+      headers: Object.fromEntries(answer),
+      response,
+    });
   };
   const auth: Handler = async ({ headers }, answer, { searchParams }) => {
     const denied = searchParams.get('denied');

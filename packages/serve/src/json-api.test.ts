@@ -34,6 +34,8 @@ rules:
   - { name: calls, plan: '#{plan}', cost: $plan.c, limit: { fixedWindow: { limit: 9, window: 1h } }, key: '#{phone}' }
   - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: free, match: { path: /free }, unlimited: true }
+  - { name: homes, ipv6Subnet: 48, limit: { fixedWindow: { limit: 1, window: 1m } } }
+  - { name: sized, match: { path: /sized }, cost: '#{body.size}', limit: { fixedWindow: { limit: 100, window: 1m } } }
 `;
 
 const clock = new ManualClock();
@@ -107,6 +109,55 @@ test('during a rollout, a rule by its name is the rule of the version before, as
   expect([await statusOf('sms'), await statusOf('text')]).toEqual([200, 200]);
   rules.replace(next);
   expect([await statusOf('sms'), await statusOf('text')]).toEqual([404, 200]);
+});
+
+test('during a rollout, a rule by its name has the kind and the reply of the version that decides', async () => {
+  const before = rules.ruleSet;
+  const unlimited = '{ name: free, match: { path: /free }, unlimited: true }';
+  const limited = '{ name: free, limit: { fixedWindow: { limit: 1, window: 1h } } }';
+  for (const next of [RULES.replace(unlimited, limited), RULES.replace(`  - ${unlimited}`, '')]) {
+    rules.replace(
+      parseRules(`${next.replace('status: 503', 'status: 420')}rollout: { percent: 50 }`),
+      before,
+    );
+    for (let i = 0; i < 2; i += 1) {
+      const free = await post('/v1/consume', { rule: 'free', key: 'a' });
+      expect(free).toEqual({ status: 200, body: { allowed: true, headers: {} } });
+    }
+    const denied = await post('/v1/consume', { rule: 'wide', key: '192.0.2.9', cost: 9 });
+    expect(denied.body.response.status).toBe(503);
+  }
+});
+
+test('an address as the key of a rule counts as the address of a request', async () => {
+  const allowed = async (rule: string, key: string) =>
+    (await post('/v1/consume', { rule, key })).body.allowed;
+  expect(await allowed('logins', '2001:db8::1')).toBe(true);
+  expect(await allowed('logins', '2001:DB8:0:0:ffff::2')).toBe(false);
+  expect(await allowed('logins', '2001:db8:0:1::1')).toBe(true);
+  const sent = await post('/v1/request', { path: '/login', ip: '2001:db8::3' });
+  expect(sent.body.allowed).toBe(false);
+  expect([await allowed('logins', '192.0.2.8'), await allowed('logins', '::ffff:192.0.2.8')]).toEqual([
+    true,
+    false,
+  ]);
+  expect([await allowed('homes', '2001:db8::1'), await allowed('homes', '2001:db8:0:1::1')]).toEqual([
+    true,
+    false,
+  ]);
+  // A rule without `key` counts any text.
+  expect([await allowed('homes', '+49 151'), await allowed('homes', '+49 151')]).toEqual([true, false]);
+  // Other keys stay as they are.
+  expect([await allowed('sms', '2001:db8::1'), await allowed('sms', '2001:db8::2')]).toEqual([true, true]);
+});
+
+test('a rule whose cost depends on the request needs a cost', async () => {
+  expect(await post('/v1/consume', { rule: 'sized', key: 'a' })).toMatchObject({
+    status: 400,
+    body: { detail: 'The cost of rule sized depends on the request: send cost, or use /v1/request.' },
+  });
+  const sent = await post('/v1/consume', { rule: 'sized', key: 'a', cost: 60 });
+  expect(sent.body).toMatchObject({ allowed: true, remaining: 40 });
 });
 
 test('a rule without a limit allows every call', async () => {

@@ -12,6 +12,7 @@ const optional = text.optional();
 const any = z.unknown().optional();
 const record = z.record(z.string(), z.unknown());
 const values = record.default({});
+const header = z.union([z.string(), z.number(), z.array(z.string())]);
 const cost = z.int().min(0).optional();
 
 /** The body of `/v1/consume`. */
@@ -19,7 +20,8 @@ export const NAMED = z.strictObject({ rule: text, key: text, plan: optional, cos
 /** The body of `/v1/request`. */
 export const REQUEST = z.strictObject({
   ...{ method: text.default('GET'), path: text.startsWith('/').default('/'), host: optional, ip: optional },
-  ...{ headers: values, params: values, query: values, cookies: record.optional() },
+  ...{ headers: z.record(z.string(), header).default({}), params: values, query: values },
+  cookies: record.optional(),
   ...{ user: any, body: any, cost },
 });
 
@@ -81,10 +83,16 @@ const targetOf = (target: string) => ({
   query: queryOf(new URLSearchParams(/\?[^#]*/.exec(target)?.[0] ?? '')),
 });
 
-/** A decision as JSON, which has no `Infinity`. */
-export function decisionOf(verdict: Verdict): object {
+/**
+ * A decision as JSON, which has no `Infinity`.
+ * @param after the header Retry-After
+ */
+export function decisionOf(verdict: Verdict, after: string | undefined): object {
   const decision = 'decision' in verdict ? verdict.decision : undefined;
-  if (decision === undefined) return { allowed: verdict.outcome !== 'denied' };
+  if (decision === undefined) {
+    if (verdict.outcome !== 'denied') return { allowed: true };
+    return { allowed: false, retryAfterMs: 1_000 * Number(after), source: 'deny', degraded: true };
+  }
   const { allowed, limit, remaining, retryAfter, resetAfter, source, degraded } = decision;
   const retryAfterMs = Number.isFinite(retryAfter) ? retryAfter : null;
   const policy = policyOf(decision);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore, type RedisStore, redisStore } from '@sluice/core';
@@ -108,7 +108,45 @@ test.each([
   const headers = FORWARDED;
   expect((await fetch(`http://127.0.0.1:${served.port}/v1/auth`, { headers })).status).toBe(status);
   expect((await fetch(`http://127.0.0.1:${served.port}/health/ready`)).status).toBe(200);
+  const consumed = await fetch(`http://127.0.0.1:${served.port}/v1/consume`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"rule":"user","key":"ann"}',
+  });
+  expect(await consumed.json()).toMatchObject({
+    allowed: status === 200,
+    source: failurePolicy,
+    degraded: true,
+    retryAfterMs: status === 200 ? 0 : 1_000 * Number(consumed.headers.get('retry-after')),
+  });
   client.close();
+  await served.close();
+  await rules.close();
+});
+
+test('the first call waits for its deadline only, also if the store has never answered', async () => {
+  const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const store = redis({ url: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  store.on('degraded', () => {}); // otherwise it warns
+  const rules = new Rules(text(uniqueName('t'), 5, ', failurePolicy: deny'), { store });
+  const served = await serve(rules, FREE);
+  const client = new RlsClient(served.grpcPort);
+  await client.health(); // connected
+  const began = performance.now();
+  expect((await client.shouldRateLimit('shop', user('ann'))).overall_code).toBe('OVER_LIMIT');
+  expect(performance.now() - began).toBeLessThan(1_000);
+  client.close();
+  await served.close();
+  await rules.close();
+  silent.close();
+});
+
+test('the store is connected when the server listens', async () => {
+  const store = redis();
+  const rules = new Rules(text(uniqueName('t'), 5), { store });
+  const served = await serve(rules, FREE);
+  expect(store.firstConnectionUntil).toBeUndefined();
   await served.close();
   await rules.close();
 });

@@ -87,6 +87,11 @@ export class Rules implements RequestRules {
     );
   }
 
+  /** A rule of the version that decides for code, also an unlimited one; undefined if there is none of this name. */
+  namedRule(name: string): Rule | undefined {
+    return this.#inForce.ofRule(name).rule(name);
+  }
+
   /** The options that it was made with, and the store. */
   get options(): RulesOptions {
     return this.#bank.options;

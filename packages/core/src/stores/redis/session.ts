@@ -81,6 +81,7 @@ export class Session {
   async #connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
     try {
       await this.opened();
+      void this.firstConnectionUntil; // this attempt uses the time of the first connection
       const late = () => tooLate('not connected', FIRST_CONNECTION_MS, this.watch!.error(), this.maker);
       await within(this.watch!.warmUp(warmUp), late);
     } catch (error) {
