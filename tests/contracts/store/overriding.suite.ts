@@ -42,14 +42,12 @@ export function overridingContract(kind: StoreKind): void {
       expect(await limiter.consume('k')).toMatchObject({ allowed: true });
     });
 
-    test('a look and a block with the numbers of a smaller plan forget nothing that was taken', async () => {
+    test('a block with the numbers of a smaller plan forget nothing that was taken', async () => {
       if (name === 'concurrency') return; // a holder renews its lease
       const large = harness.limiter(policyOf('3h', 100));
       const small = harness.limiter(policyOf('1h'), { name: large.name, store: harness.another() });
       await large.consume('k', { cost: 90 });
       const before = await large.peek('k');
-      expect(await small.peek('k')).toMatchObject({ limit: 10 });
-      expect(await large.peek('k')).toEqual(before);
       await small.block('k', '30m');
       await small.block('k', '1h', { keepLonger: true });
       expect(await large.peek('k')).toMatchObject({ allowed: false, retryAfter: HOUR });

@@ -11,7 +11,7 @@ local function decide_bare(rule, operation, cost, count)
   end
   if state then
     state = algorithm.normalize(rule, raw, now)
-    if state ~= raw then state, changed = live(state, now), taking end
+    if state ~= raw then state, changed = live(state, now), true end
   end
   if not state and algorithm.initial_state then
     state = algorithm.initial_state(rule, now)

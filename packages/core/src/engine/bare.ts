@@ -34,7 +34,7 @@ export function decideBare(
   let state =
     (before && live(algorithm.normalize(parameters, before, now), now)) ??
     algorithm.initialState?.(parameters, now);
-  let changed = taking && state !== before;
+  let changed = state !== before && (taking || before !== undefined);
   const acquireWait = operation === 'acquire' ? algorithm.booking?.acquireWait : undefined;
   const wait =
     acquireWait === undefined

@@ -64,7 +64,7 @@ local function begin(key_state, override_ended)
   if state then
     key_state.state = algorithm.normalize(key_state.parameters, state, now)
     if key_state.state ~= state then
-      key_state.changed = true
+      key_state.changed, key_state.moved = true, true
       if key_state.override == '' and not key_state.normalized and not algorithm.last then
         key_state.read, key_state.adapted = state, key_state.state
       end
@@ -181,11 +181,10 @@ local function usage(key_state)
   return remaining, reset
 end
 
--- Must the entry be written? A peek writes only what the clock or the end of an override changed: otherwise each would compute the same
--- wait again.
+-- Must the entry be written? A peek writes only what the clock or the policy changed: otherwise each would compute the same wait again.
 -- A refund to a new key does not write it.
 local function is_kept(key_state, operation)
-  if operation == 'peek' then return key_state.normalized end
+  if operation == 'peek' then return key_state.normalized or key_state.moved end
   return key_state.changed or (key_state.is_new and operation ~= 'refund')
 end
 

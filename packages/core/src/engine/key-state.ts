@@ -20,8 +20,10 @@ const NONE: readonly number[] = [];
 /** One part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it. */
 export class KeyState {
   changed = false;
-  /** Did the clock or the end of an override change the entry? A `peek` writes that too: otherwise each would compute the same wait again. */
+  /** Did the clock or the end of an override change the entry? */
   normalized = false;
+  /** Did the clock or the policy change the state? */
+  #adapted = false;
   /** Does the call leave the state as it was read? The policy of the call may be another plan, which must not forget what was taken. */
   #leavesState = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
@@ -68,9 +70,9 @@ export class KeyState {
     this.#promote();
   }
 
-  /** Must the store write the entry after such a call? */
+  /** Must the store write the entry after such a call? Also after a `peek` that adapts it: otherwise each would compute the same wait again. */
   keeps(operation: Operation): boolean {
-    if (operation === 'peek') return this.normalized;
+    if (operation === 'peek') return this.normalized || this.#adapted;
     return this.changed || (this.#isNew && operation !== 'refund');
   }
 
@@ -105,10 +107,11 @@ export class KeyState {
     const { algorithm, parameters } = counter;
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
-    if (counter.normalize(from, this.now)) this.changed = true;
+    this.#adapted = counter.normalize(from, this.now);
+    this.changed ||= this.#adapted;
     this.#isNew = counter.start(from);
     const { isOverridden, policy } = this.#counters;
-    if (isOverridden && policy.normalize(from, this.now)) this.changed = true;
+    if (isOverridden && policy.normalize(from, this.now)) this.#adapted = this.changed = true;
     if (queue.isEmpty) return;
     const outdated = this.changed || this.#isNew;
     const due = queue.removeDue(this.now);
