@@ -20,9 +20,8 @@ const NONE: readonly number[] = [];
 /** One part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it. */
 export class KeyState {
   changed = false;
-  /** Did the clock or the end of an override change the entry? */
   normalized = false;
-  /** Did the clock or the policy change the state? */
+  /** Did the clock or the policy change the entry? `normalized`: did the clock, or the end of an override? */
   #adapted = false;
   /** Does the call leave the state as it was read? The policy of the call may be another plan, which must not forget what was taken. */
   #leavesState = false;
@@ -72,8 +71,7 @@ export class KeyState {
 
   /** Must the store write the entry after such a call? Also after a `peek` that adapts it: otherwise each would compute the same wait again. */
   keeps(operation: Operation): boolean {
-    if (operation === 'peek') return this.normalized || this.#adapted;
-    return this.changed || (this.#isNew && operation !== 'refund');
+    return operation === 'peek' ? this.#adapted : this.changed || (this.#isNew && operation !== 'refund');
   }
 
   get holders() {
@@ -107,8 +105,7 @@ export class KeyState {
     const { algorithm, parameters } = counter;
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
-    this.#adapted = counter.normalize(from, this.now);
-    this.changed ||= this.#adapted;
+    this.changed = this.#adapted = counter.normalize(from, this.now) || this.changed;
     this.#isNew = counter.start(from);
     const { isOverridden, policy } = this.#counters;
     if (isOverridden && policy.normalize(from, this.now)) this.#adapted = this.changed = true;
@@ -285,7 +282,7 @@ export class KeyState {
   }
 
   #blockFor(micros: number): void {
-    this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
+    this.#blockedUntil = micros && this.now + micros;
     this.#loosen();
   }
 
