@@ -49,7 +49,7 @@ export function graphqlSuite(kind: StoreKind): void {
     });
     afterEach(async () => {
       for (const limiter of limiters.splice(0)) {
-        await limiter.peek('ann'); // answered after the corrections of operations, which nobody waits for
+        await limiter.peek('ann'); // its answer comes after the corrections that are on their way
         await limiter.close();
       }
       await store.close();

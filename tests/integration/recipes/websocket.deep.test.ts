@@ -143,7 +143,7 @@ describe('with a turn for each message', () => {
     const began = Date.now();
     const next = send(20);
     await eventually(async () => next.answers.length === 20);
-    expect(Date.now() - began).toBeLessThan(1500); // otherwise they take turns with those of the client that left
+    expect(Date.now() - began).toBeLessThan(1500); // otherwise they wait behind the messages of the client that left
     next.client.terminate();
     expect(program.output()).toBe('');
   });

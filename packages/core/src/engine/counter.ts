@@ -7,7 +7,7 @@ export const live = (state: State | undefined, at: number): State | undefined =>
 
 /** An algorithm, its parameters, and the state of a key under these. Methods with a parameter `state` leave the key's own as it is. */
 export class Counter {
-  /** The state as it was read, and what `normalize` has made of it. */
+  /** The state as it was read, and what `normalize` has made of it; undefined if it was not to remember them. */
   #read: State | undefined;
   #adapted: State | undefined;
 
@@ -17,13 +17,15 @@ export class Counter {
     public state?: State,
   ) {}
 
-  /** Drops a state that has expired at `from`, and normalizes any other. @returns whether that changed it */
-  normalize(from: number, now: number): boolean {
+  /**
+   * Drops a state that has expired at `from`, and normalizes any other. @returns whether that changed it
+   * @param remembers for `unadapted`
+   */
+  normalize(from: number, now: number, remembers = false): boolean {
     const known = live(this.state, from);
     this.state = known && this.algorithm.normalize(this.parameters, known, now);
     if (this.state === known) return false;
-    this.#read = known;
-    this.#adapted = this.state;
+    if (remembers) [this.#read, this.#adapted] = [known, this.state];
     return true;
   }
 

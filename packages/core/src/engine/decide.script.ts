@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '636f3be0777cb21dc80bad74590e380f073319cb',
+  sha1: '576aaa5bc1e1b48e42c4fba66d7c4c9aba991d65',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -1113,7 +1113,7 @@ end
 local function normalize_policy_state(key_state, from)
 local known = live(key_state.policy_state, from)
 key_state.policy_state = known and key_state.algorithm.normalize(key_state.policy_parameters, known, now)
-if key_state.policy_state ~= known then key_state.changed, key_state.moved = true, true end
+if key_state.policy_state ~= known then key_state.changed, key_state.normalized = true, true end
 end
 local function charge_policy_state(key_state, before)
 if key_state.cost == 0 or not counts_twice(key_state) then return end
@@ -1338,10 +1338,10 @@ local state = live(key_state.state, from)
 if state then
 key_state.state = algorithm.normalize(key_state.parameters, state, now)
 if key_state.state ~= state then
-key_state.changed, key_state.moved = true, true
 if key_state.override == '' and not key_state.normalized and not algorithm.last then
 key_state.read, key_state.adapted = state, key_state.state
 end
+key_state.changed, key_state.normalized = true, true
 end
 else
 start(key_state, from)
@@ -1439,7 +1439,7 @@ if key_state.blocked_until > now then return 0, math.max(reset, key_state.blocke
 return remaining, reset
 end
 local function is_kept(key_state, operation)
-if operation == 'peek' then return key_state.normalized or key_state.moved end
+if operation == 'peek' then return key_state.normalized end
 return key_state.changed or (key_state.is_new and operation ~= 'refund')
 end
 local function keep_alive(key_state)

@@ -64,10 +64,10 @@ local function begin(key_state, override_ended)
   if state then
     key_state.state = algorithm.normalize(key_state.parameters, state, now)
     if key_state.state ~= state then
-      key_state.changed, key_state.moved = true, true
       if key_state.override == '' and not key_state.normalized and not algorithm.last then
         key_state.read, key_state.adapted = state, key_state.state
       end
+      key_state.changed, key_state.normalized = true, true
     end
   else
     start(key_state, from)
@@ -184,7 +184,7 @@ end
 -- Must the entry be written? A peek writes only what the clock or the policy changed: otherwise each would compute the same wait again.
 -- A refund to a new key does not write it.
 local function is_kept(key_state, operation)
-  if operation == 'peek' then return key_state.normalized or key_state.moved end
+  if operation == 'peek' then return key_state.normalized end
   return key_state.changed or (key_state.is_new and operation ~= 'refund')
 end
 

@@ -20,9 +20,8 @@ const NONE: readonly number[] = [];
 /** One part of a call while it is decided: what its key holds at the moment `now`, and what becomes of it. */
 export class KeyState {
   changed = false;
+  /** Did the clock or the policy change the entry? A `peek` writes that too: otherwise each would compute the same wait again. */
   normalized = false;
-  /** Did the clock or the policy change the entry? `normalized`: did the clock, or the end of an override? */
-  #adapted = false;
   /** Does the call leave the state as it was read? The policy of the call may be another plan, which must not forget what was taken. */
   #leavesState = false;
   /** Ids of the admitted calls; `EVERYONE` if the whole queue was cleared. */
@@ -69,9 +68,10 @@ export class KeyState {
     this.#promote();
   }
 
-  /** Must the store write the entry after such a call? Also after a `peek` that adapts it: otherwise each would compute the same wait again. */
+  /** Must the store write the entry after such a call? */
   keeps(operation: Operation): boolean {
-    return operation === 'peek' ? this.#adapted : this.changed || (this.#isNew && operation !== 'refund');
+    if (operation === 'peek') return this.normalized;
+    return this.changed || (this.#isNew && operation !== 'refund');
   }
 
   get holders() {
@@ -105,10 +105,12 @@ export class KeyState {
     const { algorithm, parameters } = counter;
     const queue = this.#queue;
     const from = Math.min(this.now, queue.first ?? this.now);
-    this.changed = this.#adapted = counter.normalize(from, this.now) || this.changed;
-    this.#isNew = counter.start(from);
     const { isOverridden, policy } = this.#counters;
-    if (isOverridden && policy.normalize(from, this.now)) this.#adapted = this.changed = true;
+    const remembers = !this.normalized && !isOverridden && algorithm.holders === undefined;
+    if (counter.normalize(from, this.now, remembers)) this.normalized = true;
+    this.#isNew = counter.start(from);
+    if (isOverridden && policy.normalize(from, this.now)) this.normalized = true;
+    this.changed ||= this.normalized;
     if (queue.isEmpty) return;
     const outdated = this.changed || this.#isNew;
     const due = queue.removeDue(this.now);
@@ -277,12 +279,12 @@ export class KeyState {
 
   /** Denies all calls for `micros` µs from now, 0 to end that. */
   block(micros: number): void {
-    this.#leavesState = !this.normalized && !this.#counters.isOverridden && this.holders === undefined;
+    this.#leavesState = true;
     this.#blockFor(micros);
   }
 
   #blockFor(micros: number): void {
-    this.#blockedUntil = micros && this.now + micros;
+    this.#blockedUntil = micros === 0 ? 0 : this.now + micros;
     this.#loosen();
   }
 

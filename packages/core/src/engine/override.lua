@@ -9,7 +9,7 @@ end
 local function normalize_policy_state(key_state, from)
   local known = live(key_state.policy_state, from)
   key_state.policy_state = known and key_state.algorithm.normalize(key_state.policy_parameters, known, now)
-  if key_state.policy_state ~= known then key_state.changed, key_state.moved = true, true end
+  if key_state.policy_state ~= known then key_state.changed, key_state.normalized = true, true end
 end
 
 -- A penalty counts in full. before: the policy's state without it.

@@ -34,16 +34,6 @@ import {
 /** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
 
-const refundSince: NonNullable<Algorithm['refundSince']> = (p: MeterParameters, state, now, cost, at) => {
-  const debt = debtAt(p, state, now);
-  if (debt === 0 || cost === 0) return state;
-  const back = backOf(p, state, now, cost, at);
-  if (back === 0) return state;
-  const left = Math.max(0, debt - back);
-  if (left === 0 && p[4] === 0) return undefined;
-  return write(p, seenAt(state, now), left, state[2]!, left === 0 ? now : lastTick(p, state, now));
-};
-
 /** Must a call with this cost save up, because it is above the capacity? */
 const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > debtLimit(p);
 
@@ -57,6 +47,16 @@ function backOf(p: MeterParameters, state: State, now: number, cost: number, at:
   const ticks = up(Math.max(0, lastTick(p, state, now) - at), p[6]);
   return Math.max(0, price - ticks * p[1]);
 }
+
+const refundSince: NonNullable<Algorithm['refundSince']> = (p: MeterParameters, state, now, cost, at) => {
+  const debt = debtAt(p, state, now);
+  if (debt === 0 || cost === 0) return state;
+  const back = backOf(p, state, now, cost, at);
+  if (back === 0) return state;
+  const left = Math.max(0, debt - back);
+  if (left === 0 && p[4] === 0) return undefined;
+  return write(p, seenAt(state, now), left, state[2]!, left === 0 ? now : lastTick(p, state, now));
+};
 
 function take(p: MeterParameters, state: State | undefined, now: number, cost: number): State {
   const debt = debtAt(p, state, now) + cost * p[0];
