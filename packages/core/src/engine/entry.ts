@@ -27,6 +27,13 @@ export interface Envelope {
   readonly rateVersion?: number | undefined;
 }
 
+/** A shared rate at the moment of a decision, as its store has it. */
+export interface EffectiveRate {
+  /** Changes with each setting of the rate: entries of another version expire. Not a time, because clocks go back. */
+  readonly rateVersion: number;
+  readonly parameters: Parameters;
+}
+
 export const isEnvelope = (entry: Entry): entry is Envelope => !Array.isArray(entry);
 
 /** The moment (µs) at which an entry expires. */

@@ -3,17 +3,10 @@ import type { Part, PartAnswer, Trace } from '../call/call.js';
 import type { Booking } from '../call/limit.js';
 import { EVERYONE, type Operation } from '../call/operation.js';
 import { Counter } from './counter.js';
-import { type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
+import { type EffectiveRate, type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
 import { type EscalationState, strike } from './escalation.js';
 import { OverridableCounter } from './override.js';
 import { WaitQueue } from './wait-queue.js';
-
-/** A shared rate at the moment of a decision, as its store has it. */
-export interface EffectiveRate {
-  /** Changes with each setting of the rate: entries of another version expire. Not a time, because clocks go back. */
-  readonly rateVersion: number;
-  readonly parameters: Parameters;
-}
 
 const NONE: readonly number[] = [];
 
