@@ -48,12 +48,12 @@ const places = [
 ];
 try {
   const [inCluster, onSingle] = [await places[0].columns(), await places[1].columns()];
-  const noise = await watchMachine(process.env.REDIS_URL ? undefined : cpu);
+  const noise = watchMachine();
   const columns = inCluster.flatMap((column, i) => [column, onSingle[i]]);
   await measure(columns, { rounds, sliceMs, redisCpu: cpu });
   say(machineText(await alone.version()));
   say(`Medians of ${rounds} slices of ${sliceMs} ms for each cell.`);
-  say(`${noiseText(await noise(), columns)}.`);
+  say(`${noiseText(noise(), columns)}.`);
   say(leadTable('decisions/s: Sluice ÷ rate-limiter-flexible', speedOf, inCluster, onSingle));
   say(leadTable('CPU a decision: rate-limiter-flexible ÷ Sluice', savingOf, inCluster, onSingle));
   say('In the Cluster:');

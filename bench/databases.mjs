@@ -84,12 +84,12 @@ async function beside() {
     column(`${keys.toLocaleString('en')} keys, 500`, 500, ({ many }) => many, spread),
   ];
   const serverCpu = async () => (await server.cpu()) + cpuOfTree(postgres.pid);
-  const noise = await watchMachine(process.env.REDIS_URL ? undefined : serverCpu);
+  const noise = watchMachine();
   await measure(columns, { rounds, sliceMs, redisCpu: serverCpu });
   say(
     `Medians of ${rounds} slices of ${sliceMs} ms for each cell. Postgres with fsync; Sluice's table is UNLOGGED.`,
   );
-  say(`${loadText(await noise())}.`);
+  say(`${loadText(noise())}.`);
   sayTable('decisions/s', columns, ({ rates }) => thousands(median(rates)));
   sayTable(
     'Sluice ÷ rate-limiter-flexible',

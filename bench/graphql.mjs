@@ -63,7 +63,7 @@ const ROWS = {
 };
 
 try {
-  const noise = await watchMachine(() => server.cpu());
+  const noise = watchMachine();
   const bare = runnerOf();
   const pairs = Object.values(ROWS).map((plugin) => ({ bare, call: runnerOf(plugin) }));
   const figures = await pairedRows(pairs, { calls, runs, inFlight: IN_FLIGHT });
@@ -71,7 +71,7 @@ try {
   const text = [
     `${machineText(await server.version())}. Medians of ${runs} pairs of ${calls} operations, ${IN_FLIGHT} in flight.`,
     table('added to an operation', pairedHeads('an operation'), rows),
-    `${loadText(await noise())}.`,
+    `${loadText(noise())}.`,
   ].join('\n\n');
   console.log(text);
   if (values.write) writeSection('graphql', text);

@@ -97,7 +97,7 @@ const HOSTS = {
   },
 };
 
-const noise = await watchMachine();
+const noise = watchMachine();
 const rows = [];
 for (const [host, { sluice, peer }] of Object.entries(HOSTS)) {
   for (const [what, limit] of Object.entries({ allowed: MANY, denied: 1 })) {
@@ -114,7 +114,7 @@ for (const [host, { sluice, peer }] of Object.entries(HOSTS)) {
 const text = [
   `${hardwareText()}. Medians of ${rounds} rounds of ${hits} hits, ${IN_FLIGHT} in flight, ${KEYS} keys.`,
   table('µs of CPU a hit, Redis', ['Sluice', "the host's Redis store", 'ratio'], rows),
-  `${loadText(await noise())}.`,
+  `${loadText(noise())}.`,
 ].join('\n\n');
 console.log(text);
 if (values.write) writeSection('host-stores', text);

@@ -58,7 +58,7 @@ const ROWS = {
 };
 
 try {
-  const noise = await watchMachine(() => server.cpu());
+  const noise = watchMachine();
   const bare = await openServer(() => {});
   const pairs = [];
   for (const [limit, each] of Object.values(ROWS)) pairs.push({ bare, call: await openServer(limit, each) });
@@ -67,7 +67,7 @@ try {
   const text = [
     `${machineText(await server.version())}. Medians of ${runs} pairs of ${calls} calls, ${IN_FLIGHT} in flight.`,
     table('added to a tool call', pairedHeads('a call'), rows),
-    `${loadText(await noise())}.`,
+    `${loadText(noise())}.`,
   ].join('\n\n');
   console.log(text);
   if (values.write) writeSection('mcp', text);

@@ -31,7 +31,7 @@ const ROWS = {
   'limits, no headers': [{ limits }, {}],
 };
 
-const noise = await watchMachine();
+const noise = watchMachine();
 const rows = [];
 // One after the other: with several clients V8 has to tell them apart, and each call costs half as much again.
 for (const [name, [options, headers]] of Object.entries(ROWS)) {
@@ -46,7 +46,7 @@ for (const [name, [options, headers]] of Object.entries(ROWS)) {
 const text = [
   `${hardwareText()}. Medians of ${runs} pairs of ${calls} calls.`,
   table('fetch through an upstream, beyond bare fetch: µs of CPU a call', ['median', 'least', 'most'], rows),
-  `${loadText(await noise())}.`,
+  `${loadText(noise())}.`,
 ].join('\n\n');
 console.log(text);
 if (values.write) writeSection('outgoing-fetch', text);

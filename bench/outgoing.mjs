@@ -59,14 +59,14 @@ const say = (text) => {
   console.log(`${text}\n`);
 };
 try {
-  const noise = await watchMachine();
+  const noise = watchMachine();
   say(`${hardwareText()}. ${calls} calls at ${rate} a second, ${PROCESSES} processes.`);
   for (const run of runs) {
     const rows = await Promise.all(chosen.map((contender) => row(contender, run)));
     const title = `replies after ${run.latency} ms, others take ${run.others * 100} %`;
     say(table(title, ['refused', 'of the ideal time', 'fairness'], rows));
   }
-  say(`${loadText(await noise())}.`);
+  say(`${loadText(noise())}.`);
   if (values.write) writeSection('outgoing', said.join('\n\n'));
 } finally {
   sources.remove();
@@ -89,8 +89,9 @@ async function row(contender, { latency, others }) {
       rate,
       processes: PROCESSES,
     };
+    const children = await Promise.all(Array.from({ length: PROCESSES }, () => ready(work)));
     const begun = performance.now();
-    const ended = await Promise.all(Array.from({ length: PROCESSES }, () => run(work)));
+    const ended = await Promise.all(children.map(run));
     const seconds = (performance.now() - begun) / 1000;
     // The first window may be full at once.
     const ideal = (calls - rate) / (rate * (1 - others)) + latency / 1000;
@@ -113,11 +114,22 @@ function jain(shares) {
   return sum ** 2 / (shares.length * shares.reduce((a, b) => a + b * b, 0));
 }
 
-function run(work) {
+/** A process that is ready to call. */
+async function ready(work) {
   const file = fileURLToPath(new URL('./lib/outgoing/worker.mjs', import.meta.url));
   const child = fork(file, [JSON.stringify(work)]);
+  await message(child);
+  return child;
+}
+
+function run(child) {
+  child.send('go');
+  return message(child);
+}
+
+function message(child) {
   return new Promise((resolve, reject) => {
     child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`a process of ${work.contender} ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`a process ended with ${code}`)));
   });
 }

@@ -52,7 +52,7 @@ const PROTOCOLS = {
   'JSON: /v1/consume': (user) => post('/v1/consume', { rule: 'user', key: user }),
 };
 
-const noise = await watchMachine();
+const noise = watchMachine();
 const rows = [];
 for (const [name, decide] of Object.entries(PROTOCOLS)) {
   const cells = [];
@@ -75,7 +75,7 @@ const text = [
     IN_FLIGHT.map((count) => `${count} in flight`),
     rows,
   ),
-  `${loadText(await noise())}.`,
+  `${loadText(noise())}.`,
 ].join('\n\n');
 console.log(text);
 if (values.write) writeSection('serve', text);

@@ -52,9 +52,9 @@ async function onRedis() {
   try {
     const sizes = await cells.sizes();
     const columns = await cells.columns();
-    const noise = await watchMachine(process.env.REDIS_URL ? undefined : server.cpu);
+    const noise = watchMachine();
     await measure(columns, { rounds, sliceMs, redisCpu: server.cpu, onRound: progress('Redis') });
-    say(`${noiseText(await noise(), columns)}.`);
+    say(`${noiseText(noise(), columns)}.`);
     say(redisTables(columns));
     say(sizesTable(columns, sizes));
     if (write) writePicture('stores.svg', picture(columns, 50));

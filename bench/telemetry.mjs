@@ -26,7 +26,6 @@ if (write && (quick || before === undefined))
   throw new Error('--write needs a whole run: leave out --quick, and give --before');
 
 const said = [];
-let childCpu = 0;
 const processes = quick ? 1 : 9;
 const run = { rounds: quick ? 1 : 12, sliceMs: quick ? 10 : 50, prefix: `b${process.pid}`, before };
 
@@ -44,9 +43,9 @@ const server = inspector(redis.url);
 try {
   say(machineText(await server.version()));
   say(`Medians of ${processes} processes, of each the median of ${run.rounds} slices of ${run.sliceMs} ms.`);
-  const noise = await watchMachine(ownCpu);
+  const noise = watchMachine();
   const found = { builds: before === undefined ? [] : await runs('builds'), modes: await runs('modes') };
-  say(`${loadText(await noise())}.`);
+  say(`${loadText(noise())}.`);
   if (before !== undefined) say(ratios('client CPU ÷ the build before the channels', found.builds));
   say(ratios('client CPU ÷ without subscribers', found.modes));
   say(micros(found.modes));
@@ -55,11 +54,6 @@ try {
   await server.deleteKeys(`*${run.prefix}*`);
   server.close();
   await redis.stop();
-}
-
-/** µs of the bench's other processes, those that have ended included. */
-async function ownCpu() {
-  return childCpu + (process.env.REDIS_URL ? 0 : await server.cpu());
 }
 
 /** The columns of each process. */
@@ -75,7 +69,6 @@ async function child(options) {
   let columns;
   forked.once('message', (message) => {
     columns = message.columns;
-    childCpu += message.cpu;
   });
   const [code] = await ended;
   if (columns === undefined) throw new Error(`a process of the bench ended with ${code}`);

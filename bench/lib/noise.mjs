@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { median, quantile } from './measure.mjs';
+import { cpuOfTree } from './process-cpu.mjs';
 
 /** CPU time of the whole machine since it started, in µs; `steal` is the time that the host gave to other machines. */
 function machine() {
@@ -22,19 +23,14 @@ function steal() {
   return Number.isNaN(ticks) ? undefined : ticks * 10_000;
 }
 
-/**
- * Measures the CPU that other programs use from now on.
- * @param redisCpu CPU of Redis, µs, or undefined if it runs elsewhere
- */
-export async function watchMachine(redisCpu) {
+/** Measures the CPU that programs use from now on which are not of this bench: neither it nor its children. */
+export function watchMachine() {
   const start = machine();
-  const cpu = process.cpuUsage();
+  const cpu = cpuOfTree(process.pid);
   const load = loadavg()[0];
-  const redis = (await redisCpu?.()) ?? 0;
-  return async () => {
+  return () => {
     const end = machine();
-    const { user, system } = process.cpuUsage(cpu);
-    const ours = user + system + ((await redisCpu?.()) ?? 0) - redis;
+    const ours = cpuOfTree(process.pid) - cpu;
     const total = end.total - start.total;
     return {
       load: [load, loadavg()[0]],

@@ -29,9 +29,7 @@ const measured = columns.map(([column, inFlight, decider]) => {
 await measure(measured, { rounds, sliceMs, redisCpu: server.cpu });
 server.close();
 for (const client of clients) client.disconnect();
-const { user, system } = process.cpuUsage();
 process.send({
-  cpu: user + system,
   columns: measured.map((cells) =>
     cells.map(({ id, column, clientCpu, redisCpu }) => ({ id, column, clientCpu, redisCpu })),
   ),

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { contenders } from './contenders.mjs';
 
 const work = JSON.parse(process.argv[2]);
 const { load, close } = await contenders[work.contender](work);
+process.send('ready');
+await once(process, 'message'); // all processes begin together
 const begun = performance.now();
 let done = 0;
 let half = 0;

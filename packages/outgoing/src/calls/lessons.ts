@@ -10,6 +10,9 @@ const MOST = 10_000;
 /** Doublings after which a pause that grows grows no more; `maxPause` bounds it before. */
 const MOST_DOUBLINGS = 20;
 
+/** ms. After a pause that is no longer no call goes first if limits pace the calls: they were one too many, and a reply may take as long. */
+const SHORT = 1_000;
+
 /** A call that was sent. */
 export interface SentCall {
   readonly scopes: CallScopes;
@@ -83,8 +86,10 @@ export class Lessons {
     // A time is never invented.
     if (until === undefined) return undefined;
     const why = { kind, reason, status: view.status, header: statedBy(view, refusal.until) };
-    const pause = await this.parts.pauses.pause(key, until, why, true);
-    this.parts.ramps.interrupt(key);
+    const { pauses, ramps } = this.parts;
+    const isShort = kind === 'limit' && ramps.isPaced && until - pauses.now <= SHORT;
+    const pause = await pauses.pause(key, until, why, !isShort);
+    ramps.interrupt(key);
     return pause;
   }
 

@@ -59,17 +59,20 @@ test('no call resolves before its moment, and an aborted call delays no other', 
       () => resolved.push(`not ${name}`),
     );
   const waits = [
-    wait('second', 20, 15, never), // its reply arrived before the reply to 'first'
-    wait('first', 10, 30, stop),
-    wait('third', 30, 40, never),
+    wait('second', 20, 25, never), // its reply arrived before the reply to 'first'
+    wait('first', 10, 15, stop),
+    wait('third', 30, 35, never),
   ];
-  clock.advance(20);
+  clock.advance(14);
   await turn();
   expect(resolved).toEqual([]);
   stop.abort();
   await turn();
+  expect(resolved).toEqual(['not first']);
+  clock.advance(11);
+  await turn();
   expect(resolved).toEqual(['not first', 'second']);
-  const late = wait('late', 25, 0, never); // its moment is before the moment of 'third'
+  const late = wait('late', 26, 0, never); // its moment is before the moment of 'third'
   await turn();
   expect(resolved.at(-1)).toBe('late');
   clock.advance(20);
@@ -90,6 +93,43 @@ test('a call without a wait does not overtake an earlier booking', async () => {
   clock.advance(10);
   await Promise.all(waits);
   expect(resolved).toEqual(['elsewhere', 'booked', 'free']);
+});
+
+test('a call whose answer was on its way for longer still resolves at its moment', async () => {
+  const clock = new UnorderedClock();
+  const order = new WakeOrder();
+  const { signal } = new AbortController();
+  const resolved: string[] = [];
+  const wait = (name: string, moment: number, micros: number) =>
+    order.wait('q', moment, micros, clock, signal).then(() => resolved.push(name));
+  const waits = [wait('at once', 1_000, 1_000)];
+  clock.advance(400);
+  waits.push(wait('late', 2_000, 1_900)); // decided at 100, read at 400
+  clock.advance(1_599);
+  await turn();
+  expect(resolved).toEqual(['at once']);
+  clock.advance(1);
+  await turn();
+  expect(resolved).toEqual(['at once', 'late']);
+  await Promise.all(waits);
+});
+
+test('no call resolves early after the clocks have drifted apart', async () => {
+  const clock = new UnorderedClock();
+  const order = new WakeOrder();
+  const { signal } = new AbortController();
+  const resolved: string[] = [];
+  const first = order.wait('q', 1_000, 1_000, clock, signal);
+  clock.advance(1_000);
+  await first;
+  clock.advance(5_000_000);
+  // The clock of the store has lost 300 µs meanwhile.
+  const second = order.wait('q', 5_001_700, 1_000, clock, signal).then(() => resolved.push('second'));
+  clock.advance(999);
+  await turn();
+  expect(resolved).toEqual([]);
+  clock.advance(1);
+  await second;
 });
 
 test('calls still resolve after the clock of the store went back by an hour', async () => {

@@ -3,6 +3,8 @@ import type { Clock } from '../../clock.js';
 
 /** µs. If the two clocks differ by so much more for one call than for another, the store's clock jumped between the two decisions. */
 const CLOCK_JUMP = 1_000_000;
+/** µs for which a distance between the two clocks is believed: clocks that are set right drift apart. */
+const BELIEVED = 2_000_000;
 
 interface Waiting {
   /** When the store admits the call: µs of the store's clock. */
@@ -13,9 +15,37 @@ interface Waiting {
   go(): void;
 }
 
+/**
+ * How far the clock of this process is ahead of the store's, by answers. Each was on its way for a while, and a busy process read it late:
+ * the least distance of the latest ones is nearest to the truth, and never below it.
+ */
+class ClockDistance {
+  /** Since when `#least` is measured, µs of this process's clock. */
+  #since = Number.NEGATIVE_INFINITY;
+  #least = 0;
+  /** The least of the time before. */
+  #before = 0;
+
+  /** @param distance by the answer that was read at `now`, µs @returns the least */
+  read(now: number, distance: number): number {
+    const age = now - this.#since;
+    if (age > 2 * BELIEVED || Math.abs(distance - this.#least) > CLOCK_JUMP) {
+      this.#since = now;
+      this.#before = distance;
+      this.#least = distance;
+    } else if (age > BELIEVED) {
+      this.#since = now;
+      this.#before = this.#least;
+      this.#least = distance;
+    } else this.#least = Math.min(this.#least, distance);
+    return Math.min(this.#before, this.#least);
+  }
+}
+
 /** Resolves the waiting calls of one key in the order of their moments. Timers that are close fire in any order, and replies arrive so. */
 export class WakeOrder {
   readonly #queues = new Map<string, Waiting[]>();
+  readonly #distance = new ClockDistance();
 
   /** No call waits. */
   get isEmpty(): boolean {
@@ -32,13 +62,15 @@ export class WakeOrder {
     // An earlier call may be of another request, which can end without waking this one.
     if (!hasBackground) return clock.sleep(micros, signal);
     return new Promise((resolve, reject) => {
-      const waiting = { moment, due: clock.now() + micros, ready: micros === 0, go: resolve };
+      const now = clock.now();
+      const due = Math.max(now, moment + this.#distance.read(now, now + micros - moment));
+      const waiting = { moment, due, ready: micros === 0, go: resolve };
       this.#add(queue, waiting);
       if (waiting.ready) {
         this.#wake(queue);
         return;
       }
-      clock.sleep(micros, signal).then(
+      clock.sleep(due - now, signal).then(
         () => {
           waiting.ready = true;
           this.#wake(queue);
