@@ -1,10 +1,13 @@
 import { hasBackground } from '#platform';
 import type { Clock } from '../../clock.js';
+import { getOrCreate } from '../../maps.js';
 
 /** µs. If the two clocks differ by so much more for one call than for another, the store's clock jumped between the two decisions. */
 const CLOCK_JUMP = 1_000_000;
 /** µs for which a distance between the two clocks is believed: clocks that are set right drift apart. */
 const BELIEVED = 2_000_000;
+/** µs. An answer that seems later than this was given by a clock that was set, and tells the distance anew. */
+const LATEST = 200_000;
 
 interface Waiting {
   /** When the store admits the call: µs of the store's clock. */
@@ -29,7 +32,7 @@ class ClockDistance {
   /** @param distance by the answer that was read at `now`, µs @returns the least */
   read(now: number, distance: number): number {
     const age = now - this.#since;
-    if (age > 2 * BELIEVED || Math.abs(distance - this.#least) > CLOCK_JUMP) {
+    if (age > 2 * BELIEVED || Math.abs(distance - this.#least) > LATEST) {
       this.#since = now;
       this.#before = distance;
       this.#least = distance;
@@ -42,10 +45,34 @@ class ClockDistance {
   }
 }
 
+/** The waiting calls of one key, whose node of a cluster has a clock of its own. */
+class Queue {
+  readonly distance = new ClockDistance();
+  /** In the order of their moments. */
+  readonly calls: Waiting[] = [];
+
+  add(waiting: Waiting): void {
+    const { calls } = this;
+    let place = calls.length;
+    while (place > 0 && isBefore(waiting, calls[place - 1]!)) place -= 1;
+    calls.splice(place, 0, waiting);
+  }
+
+  remove(waiting: Waiting): void {
+    this.calls.splice(this.calls.indexOf(waiting), 1);
+  }
+
+  /** Lets the calls go that wait for no earlier one. */
+  wake(): void {
+    let ready = 0;
+    while (this.calls[ready]?.ready === true) ready += 1;
+    for (const { go } of this.calls.splice(0, ready)) go();
+  }
+}
+
 /** Resolves the waiting calls of one key in the order of their moments. Timers that are close fire in any order, and replies arrive so. */
 export class WakeOrder {
-  readonly #queues = new Map<string, Waiting[]>();
-  readonly #distance = new ClockDistance();
+  readonly #queues = new Map<string, Queue>();
 
   /** No call waits. */
   get isEmpty(): boolean {
@@ -53,52 +80,40 @@ export class WakeOrder {
   }
 
   /**
-   * Resolves after `micros`, once no call with an earlier moment waits. Rejects with the signal's reason.
-   * @param queue calls with the same name are ordered among each other
+   * Resolves when `micros` have passed since the answer, once no call with an earlier moment waits. Rejects with the signal's reason.
+   * @param name calls with the same name are ordered among each other
    * @param moment µs of the store's clock
    */
-  wait(queue: string, moment: number, micros: number, clock: Clock, signal: AbortSignal): Promise<void> {
-    if (micros === 0 && !this.#queues.has(queue)) return Promise.resolve();
+  wait(name: string, moment: number, micros: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (micros === 0 && !this.#queues.has(name)) return Promise.resolve();
     // An earlier call may be of another request, which can end without waking this one.
     if (!hasBackground) return clock.sleep(micros, signal);
     return new Promise((resolve, reject) => {
+      const queue = getOrCreate(this.#queues, name, () => new Queue());
       const now = clock.now();
-      const due = Math.max(now, moment + this.#distance.read(now, now + micros - moment));
+      const due = Math.max(now, moment + queue.distance.read(now, now + micros - moment));
       const waiting = { moment, due, ready: micros === 0, go: resolve };
-      this.#add(queue, waiting);
+      queue.add(waiting);
+      const wake = () => {
+        queue.wake();
+        if (queue.calls.length === 0) this.#queues.delete(name);
+      };
       if (waiting.ready) {
-        this.#wake(queue);
+        wake();
         return;
       }
       clock.sleep(due - now, signal).then(
         () => {
           waiting.ready = true;
-          this.#wake(queue);
+          wake();
         },
         (reason) => {
           reject(reason);
-          const all = this.#queues.get(queue)!;
-          all.splice(all.indexOf(waiting), 1);
-          this.#wake(queue);
+          queue.remove(waiting);
+          wake();
         },
       );
     });
-  }
-
-  #add(queue: string, waiting: Waiting): void {
-    const all = this.#queues.get(queue) ?? [];
-    this.#queues.set(queue, all);
-    let place = all.length;
-    while (place > 0 && isBefore(waiting, all[place - 1]!)) place -= 1;
-    all.splice(place, 0, waiting);
-  }
-
-  #wake(queue: string): void {
-    const all = this.#queues.get(queue)!;
-    let ready = 0;
-    while (all[ready]?.ready === true) ready += 1;
-    for (const { go } of all.splice(0, ready)) go();
-    if (all.length === 0) this.#queues.delete(queue);
   }
 }
 
