@@ -1,4 +1,4 @@
-import { followDenials, type LeftOut, readDefinitions, readUsage } from '@sluice/fleet';
+import { followDenials, type LeftOut, readDefinitions, readPauses, readUsage } from '@sluice/fleet';
 import type { Context } from '../../packages/cli/src/command.js';
 import { explain } from '../../packages/cli/src/commands/explain.js';
 import { inspect } from '../../packages/cli/src/commands/inspect.js';
@@ -74,6 +74,21 @@ const report = {
   denials: [denial, { ...denial, retryAfter: null, shadow: true, degraded: true }],
   calls: { count: 1, p50: 1, p99: 1 },
 };
+
+const HOUR = 3_600_000;
+const pause = {
+  scope: 'account',
+  key: 'account:',
+  kind: 'limit',
+  reason: 'HTTP 429',
+  status: 429,
+  header: 'Retry-After: 60',
+  ...{ since: Date.now(), until: Date.now() + HOUR, stored: false },
+};
+const upstreams = (name: string) => [
+  { name, limiter: { ...limiter(`${name}:pauses`), hashTag: name }, pauses: [pause] },
+];
+const pauses = { form: 1, host: 'web-1', pid: 7, upstreams: upstreams('github') };
 
 /** The text that a process with the option `usage` publishes. */
 async function usageText(name: string): Promise<string> {
@@ -196,6 +211,23 @@ test('ls, explain, inspect and the live page skip a hostile definition and show 
     await limiters.close();
   }
   expect(seen.size).toBeGreaterThan(100);
+});
+
+test('ls skips a hostile text about pauses and shows the other upstreams', async () => {
+  const others = JSON.stringify({ ...pauses, upstreams: upstreams('stripe') });
+  const seen = new Set<string>();
+  for (const text of mutationsOf(pauses)) {
+    const store = storeWith(memory, { definitions: [JSON.stringify(good)], pauses: [others, text] });
+    const leftOut: LeftOut[] = [];
+    const read = JSON.stringify([await readPauses(store, (note) => leftOut.push(note)), leftOut]);
+    if (seen.has(read)) continue;
+    seen.add(read);
+    const listed = await run(ls, store);
+    expect(listed.out).toMatch(/^good +5 per 1 h/m);
+    expect(listed.out).toMatch(/stripe/);
+    if (leftOut.length > 0) expect(listed.notes).toMatch(/^sluice: What process p1 published is left out: /);
+  }
+  expect(seen.size).toBeGreaterThan(50);
 });
 
 test('top, stats and the live page skip a hostile usage text and show the other counts', async () => {

@@ -48,7 +48,7 @@ const FORM = 1;
 
 const pause = fields<NotedPause>({
   scope: oneOf('endpoint', 'dimension', 'account', 'upstream'),
-  key: text(),
+  key: text(/./s), // a key is never empty
   kind: oneOf('limit', 'quota', 'overload', 'exhausted', 'unknown'),
   reason: text(),
   status: whole(999),
