@@ -12,6 +12,7 @@ import { footer } from './footer';
 import { indentedCode } from './indented-code';
 import { installNotes } from './install-notes';
 import { repository, repositoryLinks } from './links';
+import { optionNames } from './option-names';
 import { EXCLUDED, pathOf, root } from './pages';
 import { rememberedCode } from './remembered-code';
 import { isListed, referenceSidebars, sidebar } from './sidebar';
@@ -108,6 +109,7 @@ export default defineConfig({
       checklists(md);
       chineseLines(md);
       installNotes(md);
+      optionNames(md);
       rememberedCode(md);
     },
   },

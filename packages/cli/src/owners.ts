@@ -1,9 +1,9 @@
 import { type FleetDenial, ownerOf } from '@sluice/fleet';
 import { ownerOfCounted as ownerIn } from '@sluice/fleet/internal';
 import type { Context } from './command.js';
-import { type Fleet, fleetOf, type KnownLimiter } from './fleet.js';
+import { axesOf, type Fleet, fleetOf, type KnownLimiter, metersOf } from './fleet.js';
 
-/** A limiter by the name that commands accept, and the combination that called it, if any. */
+/** A limiter by the name that commands accept, and the combination or the meter that called it, if any. */
 export interface Owner {
   readonly limiter: string;
   readonly combination?: string;
@@ -42,17 +42,21 @@ export class Owners {
   async of(denials: readonly FleetDenial[]): Promise<readonly OwnedDenial[]> {
     const isKnown = ({ limiter, policy }: FleetDenial) =>
       definitionsOf(this.#fleet).some(({ kind, name }) => name === limiter && kind !== 'combined') ||
+      axesOf(this.#fleet).has(limiter) ||
       ownerOf(definitionsOf(this.#fleet), limiter, policy) !== undefined;
     if (!denials.every(isKnown) && Date.now() - this.#readAt > FRESH) await this.read();
     return denials.map((denial) => ownedOf(this.#fleet, denial));
   }
 }
 
-/** The denial under the name of its limiter: `rules.api` instead of `api` of the combination `rules`. */
+/** The denial under the name of its limiter: `rules.api` instead of `api` of the combination `rules`. An axis of a meter has its name already. */
 function ownedOf(fleet: Fleet, denial: FleetDenial): OwnedDenial {
   const { limiter: combination, policy } = denial;
   const owner = ownerOf(definitionsOf(fleet), combination, policy);
-  if (owner === undefined) return denial;
+  if (owner === undefined) {
+    const meter = metersOf(fleet).find(({ definition }) => axesOf(fleet, definition.name).has(combination));
+    return meter === undefined ? denial : { ...denial, combination: meter.definition.name };
+  }
   const { limiter, member } = owner;
   return {
     ...denial,

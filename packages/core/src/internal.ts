@@ -120,7 +120,7 @@ export { unref } from './clock.js';
 export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
 export type { CallObserver, ObservedLimiter } from './limiter/observer.js';
 export { redisScripts } from './stores/redis/wire.js';
-export { boardOf } from './telemetry/channels.js';
+export { BOARD, boardOf } from './telemetry/channels.js';
 export { VERSION } from './version.js';
 
 // `inspectKey` and `openLimiter` decide by the definition of a limiter in another process.

@@ -15,6 +15,8 @@ export interface HoldContext {
   readonly axisNames: readonly string[];
   /** Undefined: the store does not count calls. */
   readonly usage: MeterUsage | undefined;
+  /** The notice board of the store. */
+  readonly board: object | undefined;
   decide(operation: 'hold' | 'settle', ttl: number, parts: ReturnType<MeterKeys['partsOf']>): Promise<Answer>;
 }
 
@@ -51,7 +53,7 @@ export class Hold<Axes extends string = string> {
   constructor(context: HoldContext, setting: HoldSetting, amounts: WholeAmounts) {
     this.#context = context;
     this.#setting = setting;
-    this.#messages = new HoldMessages(context.name, setting.id, setting.axes);
+    this.#messages = new HoldMessages(context.name, setting.id, setting.axes, context.board);
     this.#amounts = amounts;
   }
 
@@ -227,7 +229,7 @@ export class Hold<Axes extends string = string> {
     if (this.#denial !== undefined) {
       if (isRenewal)
         this.#messages.lapsed(); // otherwise it holds these amounts already
-      else this.#messages.denied(amounts, this.#denial.axis, this.#denial.scope);
+      else this.#messages.denied(amounts, this.#denial);
       return this.#denial;
     }
     this.#messages.held(amounts, ttl);

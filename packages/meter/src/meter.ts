@@ -141,7 +141,7 @@ export class Meter<Who, Axes extends string> {
     const reportSoft: HoldSetting['reportSoft'] = (state, more) => this.#reportSoft(keys, who, state, more);
     const context = {
       ...{ name: this.name, keys, axisNames: keys.names },
-      ...{ decide: this.#decide, usage: this.#usage },
+      ...{ decide: this.#decide, usage: this.#usage, board: this.#options.store.fleet },
     };
     const hold = new Hold<Axes>(context, { id, axes, owner, ttl: micros, reportSoft }, whole);
     try {

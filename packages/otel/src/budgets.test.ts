@@ -137,7 +137,7 @@ test('a message names the hold, its state and its amounts; the same object is pu
   await clock.advance('10s');
   await rejection(hold.renew());
   stop();
-  const common = { meter: name, id: 'one', axis: undefined, key: undefined };
+  const common = { meter: name, id: 'one', axis: undefined, key: undefined, retryAfter: undefined };
   expect(seen).toEqual([
     { ...common, state: 'held', amounts: { usd: 10, output: 0, running: 1 } },
     {
@@ -146,6 +146,7 @@ test('a message names the hold, its state and its amounts; the same object is pu
       amounts: { usd: 1_010, output: 0, running: 1 },
       axis: 'usd',
       key: 'ann%20lee',
+      retryAfter: expect.any(Number),
     },
     { ...common, state: 'lapsed', amounts: {} },
   ]);

@@ -79,6 +79,7 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
       id: 'secret-id',
       key: undefined,
       axis: undefined,
+      retryAfter: undefined,
       lapsesAt: Number.POSITIVE_INFINITY,
     };
     HOLD.publish({ ...hold, state: 'held', amounts: { usd: 5 } });

@@ -1,6 +1,7 @@
 import { fixedWindow, ManualClock, memoryStore, RateLimiter, redisStore, type Store } from '@sluice/core';
 import createApp from 'fastify';
 import { failingStore } from '../../../tests/support/failing-store.js';
+import { farStore } from '../../../tests/support/far-store.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { fastifyRateLimitStore } from './index.js';
 
@@ -167,6 +168,59 @@ test('the wait of exponentialBackoff ends at ten years', async () => {
   expect(wait).toBe(3650 * 86_400);
 });
 
+test('a read does not shorten the wait of exponentialBackoff', async () => {
+  const { clock, get } = await inMemory({ exponentialBackoff: true });
+  for (let i = 0; i < 5; i += 1) await get();
+  const read = async () => JSON.parse((await get('/left')).body);
+  expect(await read()).toMatchObject({ ttl: 40_000, isExceeded: true });
+  await clock.advance('30s');
+  expect(await read()).toMatchObject({ ttl: 10_000, isExceeded: true });
+  expect(await get()).toMatchObject({ statusCode: 429, wait: 80 });
+});
+
+/** A server on whose key others act between a hit and its longer wait. The limiters of the others are on the same store. */
+async function interrupted() {
+  const far = farStore();
+  let between = () => {};
+  const decide: Store['decide'] = (call) => {
+    if (call.operation !== 'consume') between();
+    return far.store.decide(call);
+  };
+  const { get } = await served({ ...far.store, decide }, { exponentialBackoff: true });
+  const policy = fixedWindow({ limit: 2 ** 40, window: '10s' });
+  const other = new RateLimiter({ name: 'api', policy, store: far.memory });
+  await get();
+  await get();
+  return {
+    get,
+    clock: far.clock,
+    other,
+    /** A hit above the limit, and once `act` before its wait is written. */
+    hitDuring: async (act: () => unknown) => {
+      between = () => {
+        between = () => {};
+        act();
+      };
+      return get();
+    },
+  };
+}
+
+test('a block that an operator sets while a longer wait is written stays', async () => {
+  const { get, clock, other, hitDuring } = await interrupted();
+  expect(await hitDuring(() => other.block(':k', '1h'))).toMatchObject({ statusCode: 429, wait: 10 });
+  await clock.advance('30s');
+  expect((await get()).statusCode).toBe(429);
+  await clock.advance('1h');
+  expect((await get()).statusCode).toBe(200);
+});
+
+test('a hit that another process counts while a longer wait is written counts', async () => {
+  const { get, other, hitDuring } = await interrupted();
+  expect(await hitDuring(() => other.consume(':k'))).toMatchObject({ statusCode: 429 });
+  expect(await get()).toMatchObject({ statusCode: 429, wait: 40 }); // it is the fifth hit
+});
+
 test('in Redis, a longer wait is written by the turn that reads it', async () => {
   const store = redisStore(redisUrl());
   const { get } = await served(store, { exponentialBackoff: true }, uniqueName('backoff'));
@@ -186,7 +240,7 @@ test('while the store is out, this process counts, and windows stay as they are'
 test('a store that goes out between a hit and its longer wait does not fail the request', async () => {
   const far = failingStore();
   const { get, statuses } = await served(far.store, { exponentialBackoff: true });
-  far.refuse('reset', 'charge');
+  far.refuse('refund', 'charge');
   expect(await statuses(2)).toEqual([200, 200]);
   expect(await get()).toMatchObject({ statusCode: 429, wait: 10 });
 });

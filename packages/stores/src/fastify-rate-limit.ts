@@ -79,8 +79,9 @@ export class FastifyStore {
     const ttl = continueExceeding ? timeWindow : Math.min(timeWindow * 2 ** (current - max - 1), LONGEST);
     const limiter = this.#limiters.get(COUNT_ONLY, ttl);
     try {
-      // Calls of one turn are sent together, in this order.
-      await Promise.all([limiter.reset(key), limiter.penalty(key, current)]);
+      // Calls of one turn are sent together, in this order. A key without hits begins its window with the penalty. `reset` would also end
+      // an operator's block, and forget hits that were counted meanwhile.
+      await Promise.all([limiter.reward(key, current), limiter.penalty(key, current)]);
     } catch (error) {
       if (isStoreUnavailableError(error)) return undefined; // the window as it was
       throw error;
@@ -90,7 +91,9 @@ export class FastifyStore {
 
   async #read(key: string, timeWindow: number, max: number): Promise<{ current: number; ttl: number }> {
     const limit = this.#counts ? COUNT_ONLY : countedLimit(max);
-    const decision = await this.#limiters.get(limit, timeWindow).peek(scopedKey(this.#scope, key));
+    // A shorter window would end a longer wait of the key.
+    const window = this.#limits.exponentialBackoff === true ? LONGEST : timeWindow;
+    const decision = await this.#limiters.get(limit, window).peek(scopedKey(this.#scope, key));
     return { current: hitsOf(decision, limit, 0), ttl: resetOf(decision) };
   }
 }

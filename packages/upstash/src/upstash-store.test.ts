@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   CombinedLimiter,
@@ -247,20 +248,24 @@ describe('an outage, which the failure policy decides', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('ECONNREFUSED') });
   });
 
-  test('close() ends the requests that are under way', async () => {
-    let arrived = () => {};
-    const hanging = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    double.intercept = () => {
-      arrived();
-      return true;
-    };
+  test('close() answers the calls of this turn, and then ends requests that no call waits for', async () => {
     const store = storeOf();
-    const failed = rejection(limiterOf(store).reset('ann'));
-    await hanging;
+    const limiter = limiterOf(store, { deadline: '300ms' });
+    await limiter.consume('ann');
+    const request = new Promise<ServerResponse>((resolve) => {
+      double.intercept = (_, response) => {
+        double.intercept = undefined;
+        resolve(response);
+        return true;
+      };
+    });
+    const failed = rejection(limiter.reset('ann'));
+    const ended = once(await request, 'close');
+    const peeked = limiter.peek('ann');
     await store.close();
-    expect(await failed).toMatchObject({ reason: 'closed' });
+    expect(await failed).toMatchObject({ reason: 'timeout', neverSent: false });
+    expect(await peeked).toMatchObject({ allowed: true, degraded: false });
+    await ended;
   });
 });
 

@@ -15,7 +15,7 @@ export function upstashStore(options: UpstashStoreOptions = {}): UpstashStore {
   return new UpstashStore(options);
 }
 
-/** The store that `upstashStore` returns. `on` reports outages; `close` ends its requests. */
+/** The store that `upstashStore` returns. `on` reports outages; `close` lets calls be answered in their time, and ends other requests. */
 export class UpstashStore extends RedisStore {
   readonly #client: RestClient;
 

@@ -1,4 +1,5 @@
-import { CombinedLimiter, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { CombinedLimiter, concurrency, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { isBudgetExceededError, meter } from '@sluice/meter';
 import { eventually } from '../../../../tests/support/eventually.js';
 import type { Context } from '../command.js';
 import { Notes } from '../notes.js';
@@ -39,5 +40,42 @@ test('tail subscribes before the limiters are read, and names the limiter of a c
     { limiter: 'rules.api', policy: 'rules.api', combination: 'rules', key: 'ann' },
   ]);
   await Promise.all([rules.close(), api.close()]);
+  await store.close();
+});
+
+test('tail shows the denials of a budget under the names of its axes', async () => {
+  const store = memoryStore();
+  const axes = { usd: fixedWindow({ limit: 100, window: '1h' }), running: concurrency({ limit: 1 }) };
+  const budget = meter({ name: 'ai', store, axes, scopes: (user: string) => [`user:${user}`] });
+  const texts: string[] = [];
+  const context = {
+    store,
+    output: new Output({ write: (text: string) => texts.push(text) }, true, {}, false),
+    notes: new Notes({ write: (text: string) => texts.push(text) }, {}),
+    signal: new AbortController().signal,
+    ask: <T>(answer: Promise<T>) => answer,
+  } as unknown as Context;
+  const hold = await budget.hold('ann', { usd: 1 });
+  await eventually(async () =>
+    (await store.fleet!.read('definitions')).some(({ text }) => text.includes('user')),
+  );
+  const ended = tail.run(context, ['ai'], { count: '2' });
+  const denied = async (usd: number) => {
+    const error: unknown = await budget.hold('ann', { usd }).catch((reason: unknown) => reason);
+    expect(isBudgetExceededError(error)).toBe(true);
+  };
+  for (let time = 0; time < 2; time += 1) await denied(101);
+  await denied(5); // another call is running
+  expect(await ended).toBe(0);
+  expect(texts.map((text) => JSON.parse(text))).toMatchObject([
+    {
+      ...{ limiter: 'ai:usd', policy: 'ai:usd', combination: 'ai', key: 'user:ann', cost: 101, count: 2 },
+      ...{ mode: 'enforce', degraded: false, source: 'memory', retryAfter: null },
+    },
+    { limiter: 'ai:running', combination: 'ai', key: 'user:ann', cost: 1, count: 1 },
+  ]);
+  expect(await hold.more({ usd: 200 })).toBe(false);
+  await hold.cancel();
+  await budget.close();
   await store.close();
 });

@@ -13,7 +13,7 @@ const LONGEST_TIMER = 2_147_483_647;
 
 export const tail: CommandDefinition = {
   name: 'tail',
-  arguments: [['[limiter]', 'only this limiter, or the limiters of this combination']],
+  arguments: [['[limiter]', 'only this limiter, or the limiters of this combination or meter']],
   options: [
     { flags: '--key <key>', description: 'only this key, as the limiter gets it' },
     { flags: '--for <duration>', description: 'end after this time' },
@@ -135,7 +135,7 @@ class Lines {
   }
 }
 
-/** @param limiter a limiter or a combination @param key the key that callers pass; a process can send its hash */
+/** @param limiter a limiter, a combination or a meter @param key the key that callers pass; a process can send its hash */
 function filterOf(limiter: string | undefined, key: Option): (denial: OwnedDenial) => boolean {
   const stored = typeof key === 'string' ? encodeKey(key) : undefined;
   const hashed = stored && hashStoredKey(stored);

@@ -1,7 +1,7 @@
 import type { Channel } from 'node:diagnostics_channel';
 import { channel, performance, tracingChannel } from '#platform';
 import { describe } from '../options.js';
-import type { DecisionMessage, TelemetryChannel, TelemetryMessages } from './messages.js';
+import type { DecisionMessage, HoldMessage, TelemetryChannel, TelemetryMessages } from './messages.js';
 
 /** A channel of `node:diagnostics_channel` with typed messages. Build a message only if `hasSubscribers`. */
 interface TypedChannel<Message> extends Omit<Channel, 'publish'> {
@@ -74,11 +74,11 @@ export function subscribe<Name extends TelemetryChannel>(
   return () => void subscribed.unsubscribe(subscriber);
 }
 
-/** Of a message: the notice board of the store that its limiter uses. A registered symbol: both copies of this package know it. */
+/** Of a message: the notice board of the store that its limiter or its budget uses. A registered symbol: both copies of this package know it. */
 export const BOARD = Symbol.for('sluice.board');
 
 /** Identifies the store of a message; undefined for a store without a notice board. */
-export const boardOf = (message: DecisionMessage): object | undefined =>
+export const boardOf = (message: DecisionMessage | HoldMessage): object | undefined =>
   (message as { readonly [BOARD]?: object | undefined })[BOARD];
 
 /** Messages that share a reading of the clock: reading it takes as long as everything else about a message. */

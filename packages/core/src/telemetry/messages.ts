@@ -174,6 +174,8 @@ export interface HoldMessage {
   /** Of `denied`: which axis has denied, and its key as it is stored. */
   readonly axis: string | undefined;
   readonly key: string | undefined;
+  /** Of `denied`: ms until the same call can pass; `Infinity`: never. */
+  readonly retryAfter: number | undefined;
   /** When it lapses, unless it is renewed: ms, as of `performance.now()`. */
   readonly lapsesAt: number;
 }

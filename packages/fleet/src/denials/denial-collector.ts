@@ -1,11 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
-import type { DecisionMessage, StoreCallMessage } from '@sluice/core';
+import type { DecisionMessage, HoldMessage, StoreCallMessage } from '@sluice/core';
 import {
   boardOf,
   DECISION,
   type DenialSource,
   detach,
+  HOLD,
   hashStoredKey,
   publishedHost,
   STORE_CALL,
@@ -44,6 +45,7 @@ export class DenialCollector {
     if (this.isOn) return;
     this.isOn = true;
     DECISION.subscribe(this.#decided);
+    HOLD.subscribe(this.#held);
     STORE_CALL.subscribe(this.#called);
   }
 
@@ -51,6 +53,7 @@ export class DenialCollector {
     if (!this.isOn) return;
     this.isOn = false;
     DECISION.unsubscribe(this.#decided);
+    HOLD.unsubscribe(this.#held);
     STORE_CALL.unsubscribe(this.#called);
     this.#clear();
     this.#times = [];
@@ -94,10 +97,24 @@ export class DenialCollector {
     const message = given as DecisionMessage;
     if (message.result !== 'denied' || boardOf(message) !== this.#source.fleet) return;
     const { limiter, policy, mode, cost, key } = message;
-    const { retryAfter } = message.decision!;
     const id = `${limiter} ${policy} ${mode} ${cost} ${key}`;
+    this.#add(id, message.endedAt!, message.decision!.retryAfter, (at) => collected(message, at));
+  };
+
+  readonly #held = (given: unknown): void => {
+    const message = given as HoldMessage;
+    if (message.state !== 'denied' || boardOf(message) !== this.#source.fleet) return;
+    const { meter, axis, key, amounts, retryAfter } = message;
+    const limiter = `${meter}:${axis}`;
+    const cost = amounts[axis!] ?? 0;
+    this.#add(`${limiter} ${cost} ${key}`, performance.now(), retryAfter!, (endedAt) => ({
+      ...{ limiter, policy: limiter, key: detach(key!), cost, source: this.#source.name },
+      ...{ count: 1, endedAt, retryAfter: retryAfter! },
+    }));
+  };
+
+  #add(id: string, endedAt: number, retryAfter: number, collect: (endedAt: number) => Collected): void {
     const known = this.#denials.get(id);
-    const endedAt = message.endedAt!;
     if (known !== undefined) {
       known.count += 1;
       known.endedAt = endedAt;
@@ -106,9 +123,9 @@ export class DenialCollector {
       this.#omitted += 1;
     } else {
       this.#characters += id.length;
-      this.#denials.set(detach(id), collected(message, endedAt));
+      this.#denials.set(detach(id), collect(endedAt));
     }
-  };
+  }
 
   readonly #called = (given: unknown): void => {
     const { store, address, error, startedAt, endedAt } = given as StoreCallMessage;

@@ -4,6 +4,7 @@ import type { Departure, DepartureDeadline } from '../../call/deadlines.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import { systemClock } from '../../clock.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
+import type { Trip } from './under-way.js';
 import { equalWeight, firstWeight, keyWeight, moreWeight, OTHER, SCRIPT } from './weights.js';
 
 /** Consecutive calls with the same keys: the script reads each key once and writes it at most once. */
@@ -27,7 +28,7 @@ export class KeyGroup {
 }
 
 /** Calls that are sent together, in the fewest groups that keep the order of calls with a key in common. Other calls need no order. */
-export class Batch implements Departure {
+export class Batch implements Departure, Trip {
   readonly began: number;
   sent = false;
   hasEnded = false;
@@ -150,6 +151,11 @@ export class Batch implements Departure {
     if (this.#open > 0) return;
     this.whole?.end();
     for (let one = this.deadline; one !== undefined; one = one.next) one.deadlines.end(one);
+  }
+
+  /** Have all its calls ended, perhaps before there was an answer? */
+  isOver(): boolean {
+    return this.groups.every(({ calls }) => calls.every(({ over }) => over));
   }
 
   failed(error: unknown): void {

@@ -72,7 +72,7 @@ export class Batches {
     batch.add(call);
     this.#calls += 1;
     if (this.#underWay === 0 && this.#calls >= MANY && 2 * this.#calls >= this.#usual) {
-      this.#leave();
+      this.leave();
     } else if (batch.weight >= this.#most) {
       this.#most = MOST;
       if (place === '') this.#gathering = undefined;
@@ -88,10 +88,11 @@ export class Batches {
     this.#most = FIRST;
     this.#usual = this.#calls;
     this.#calls = 0;
-    this.#leave();
+    this.leave();
   };
 
-  #leave(): void {
+  /** Sends what was gathered so far. */
+  leave(): void {
     const batches: Batch[] = this.#placed === undefined ? [] : [...this.#placed.values()];
     if (this.#gathering !== undefined) batches.push(this.#gathering);
     this.#gathering = undefined;

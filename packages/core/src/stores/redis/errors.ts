@@ -15,9 +15,9 @@ export class NoConnectionError extends Error {}
 /** The function that makes a store: its errors begin with it. */
 const MAKER = 'redisStore';
 
-/** The error of calls after `close`. */
-export const storeClosed = (maker = MAKER): StoreUnavailableError =>
-  new StoreUnavailableError(`${maker}: it was closed`, { reason: 'closed', neverSent: true });
+/** The error of calls after `close`, and of those that `close` has waited for too long. */
+export const storeClosed = (maker = MAKER, neverSent = true): StoreUnavailableError =>
+  new StoreUnavailableError(`${maker}: it was closed`, { reason: 'closed', neverSent });
 
 /** The error of a call that took too long. @param what did not happen: `not connected`, `no answer` */
 export const tooLate = (what: string, ms: number, cause?: Error, maker = MAKER): StoreUnavailableError =>

@@ -11,6 +11,7 @@ import { type StoredKey, storedKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { StoreHealth } from '../../health/store-health.js';
+import { setImmediate } from '../../native-timers.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
@@ -21,6 +22,7 @@ import { Batch } from './batch.js';
 import { Batches } from './batches.js';
 import { inTime, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
+import { storeClosed } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { RedisTexts, type RunKeys } from './redis-texts.js';
@@ -40,7 +42,10 @@ export function redisStore(redis: string | RedisClient | NodeRedisClient | Redis
   return new RedisStore(redis);
 }
 
-/** The store that `redisStore` returns. `on` reports outages; `close` ends its own connections and leaves a client of yours open. */
+/**
+ * The store that `redisStore` returns. `on` reports outages; `close` ends its own connections after the last answer, and leaves a client of
+ * yours open.
+ */
 export class RedisStore implements Store {
   readonly name = 'redis';
   readonly remote = true;
@@ -50,13 +55,11 @@ export class RedisStore implements Store {
   readonly usage: StoreUsage | undefined;
   readonly #session: Session;
   readonly #sender: Sender;
+  readonly #batches: Batches;
   readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
   readonly fleet: RedisBoard;
-  readonly #run: RunKeys = (script, keys, args) =>
-    inTime(
-      this.#session,
-      this.#sender.runKey(script, keys[0]!, () => ({ keys: [...keys], args })),
-    );
+  #closing: Promise<void> | undefined;
+  readonly #run = this.#runner(() => false);
   readonly texts: SharedTexts = new RedisTexts(this.#run, (key, changed) => this.#subscribe(key, changed));
   readonly send: (call: PendingCall) => Departure;
   /** Absent if the client has nothing to subscribe on: then waiting calls poll. */
@@ -72,10 +75,13 @@ export class RedisStore implements Store {
     );
     this.#session = new Session(redis, this.health);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
-    const batches = new Batches(this.#sender);
-    this.send = batches.add;
+    this.#batches = new Batches(this.#sender);
+    this.send = this.#batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
-    this.fleet = new RedisBoard(new SessionBoardConnection(this.#session, this.#run), definitions);
+    this.fleet = new RedisBoard(
+      new SessionBoardConnection(this.#session, this.#runner(() => this.fleet.closed)),
+      definitions,
+    );
     this.usage = usageOf(maker, usage, this.fleet);
     if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;
@@ -83,7 +89,7 @@ export class RedisStore implements Store {
     if (!client?.isConnectionless) this.listen = (key, granted) => this.#subscribe(key, granted);
     // Keys of one node travel together, unless they must be declared.
     if (this.slotted)
-      batches.nodeOf = (call) =>
+      this.#batches.nodeOf = (call) =>
         this.#sender.declares ? '' : (call.node?.node ?? this.nodeOf(storageKey(call)));
   }
 
@@ -109,6 +115,14 @@ export class RedisStore implements Store {
 
   expect(deadline?: number): void {
     this.#session.expect(deadline);
+  }
+
+  /** @param isOver does nobody wait for such calls any more? */
+  #runner(isOver: () => boolean): RunKeys {
+    return (script, keys, args) => {
+      const write = () => ({ keys: [...keys], args });
+      return inTime(this.#session, this.#sender.runKey(script, keys[0]!, write, isOver));
+    };
   }
 
   #sendDenials(maker: string): void {
@@ -154,7 +168,9 @@ export class RedisStore implements Store {
     const args = ['', change.action, ...rate.map(String)];
     const write = () => (caller.abandoned ? undefined : { keys: [change.key], args });
     this.expect(caller.deadline);
-    return rateAnswer(new Numbers(await this.#sender.runKey(sharedRateScript, change.key, write)).rest());
+    const isOver = () => caller.abandoned === true;
+    const reply = await this.#sender.runKey(sharedRateScript, change.key, write, isOver);
+    return rateAnswer(new Numbers(reply).rest());
   }
 
   /** Listens to the events `storeError`, `degraded` and `recovered`; see `StoreEvents`. */
@@ -180,11 +196,25 @@ export class RedisStore implements Store {
     return this.#session.connect(runEmpty);
   }
 
-  async close(): Promise<void> {
-    this.health.end();
+  /**
+   * Refuses new calls, and then ends the connection. Calls of this turn and calls without an answer are answered first: each has its
+   * `deadline`, but at most 5 s. Once closed, a store stays closed.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.usage?.close();
     this.fleet.close();
     this.#releases.close();
+    // Calls of this turn may still be on their way to the store, and the first ones wait for ioredis.
+    await this.loading?.catch(() => {});
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#batches.leave();
+    await this.#sender.underWay.close(() => storeClosed(this.#session.maker, false));
+    this.health.end();
     this.#session.close();
   }
 }

@@ -7,8 +7,10 @@ import type { Batch, KeyGroup } from './batch.js';
 import { bySlot } from './batches.js';
 import { inOneWrite, isReady, type RedisClient, runScript, type Write } from './client.js';
 import { warnOfDeclaredKeys } from './client-settings.js';
+import { storeClosed } from './errors.js';
 import { answerCalls, Numbers } from './reply.js';
 import type { Session } from './session.js';
+import { UnderWay } from './under-way.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /** Sends a store's scripts: the calls of a batch together, and single ones. */
@@ -17,6 +19,7 @@ export class Sender {
   used = false;
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   declares = false;
+  readonly underWay = new UnderWay();
   readonly #store: Pick<Store, 'name' | 'health'>;
   readonly #session: Session;
   readonly #met: () => void;
@@ -43,12 +46,18 @@ export class Sender {
    * @param now replaces the server's clock
    */
   send(batch: Batch, arrived = () => {}, now?: number): void {
+    // Calls that are sent again were made before.
+    if (this.underWay.isClosed && batch.whole === undefined) {
+      void this.#refuse(batch, arrived);
+      return;
+    }
     const node = batch.node === undefined || this.declares ? undefined : this.#readyNode(batch.key);
     if (batch.node !== undefined && node === undefined) {
       this.#sendDeclared(batch, bySlot(batch.groups), arrived);
       return;
     }
     this.used = true;
+    this.underWay.begin(batch);
     const { client } = this.#session;
     const message = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
     const write = (bytes: boolean) => {
@@ -78,6 +87,7 @@ export class Sender {
         } catch (error) {
           batch.failed(this.#session.errorOf(error, batch.key));
         }
+        this.underWay.end(batch);
       },
       (error) => {
         arrived();
@@ -89,8 +99,16 @@ export class Sender {
         } else {
           batch.failed(failure);
         }
+        this.underWay.end(batch);
       },
     );
+  }
+
+  /** In a microtask: the calls that it gathers are not all in it yet. */
+  async #refuse(batch: Batch, arrived: () => void): Promise<void> {
+    await undefined;
+    arrived();
+    batch.failed(storeClosed(this.#session.maker));
   }
 
   /**
@@ -132,12 +150,20 @@ export class Sender {
     return this.runOn(client, script, write);
   }
 
-  /** @throws StoreUnavailableError, StoreConfigurationError */
-  async runKey(script: Script, key: string, write: Write): Promise<unknown> {
+  /**
+   * @param isOver has its caller given up?
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  async runKey(script: Script, key: string, write: Write, isOver = () => false): Promise<unknown> {
+    if (this.underWay.isClosed) throw storeClosed(this.#session.maker);
+    const trip = { isOver, failed: () => {} }; // it fails with its connection
+    this.underWay.begin(trip);
     try {
       return await this.#run(script, { key }, write);
     } catch (error) {
       throw this.#session.errorOf(error, key);
+    } finally {
+      this.underWay.end(trip);
     }
   }
 
