@@ -186,7 +186,9 @@ test('an option that throws a text is an error for app.onError', async () => {
   const skip = () => {
     throw 'a text';
   };
-  const app = new Hono().use(rateLimit({ policy: one, limitType: 'METHOD', skip })).get('/', (c) => c.text('ok'));
+  const app = new Hono()
+    .use(rateLimit({ policy: one, limitType: 'METHOD', skip }))
+    .get('/', (c) => c.text('ok'));
   app.onError((error, context) => context.text(error.message, 500));
   expect(await (await app.request('/')).text()).toBe('rateLimit: an option threw "a text"');
 });

@@ -87,7 +87,8 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
     } catch (error) {
       // A handler may throw any value: Hono passes it on as it is.
       const thrown = isPassed ? error : asError('rateLimit', error);
-      if (response.begun && thrown instanceof Error && 'status' in thrown) return alreadySent() as RateLimitResponse;
+      if (response.begun && thrown instanceof Error && 'status' in thrown)
+        return alreadySent() as RateLimitResponse;
       // The response to the error is made of the context's own headers.
       for (const [name, value] of response.headers) given.header(name, value);
       // A handler threw what Hono takes for no error. Node's own response ends by itself.

@@ -20,7 +20,11 @@ export function stateOf(
   return { meter, left, lines };
 }
 
-function lineOf({ axis, scope, spent, held, place, isSoft }: HeldAxis, answer: Answer, first: number): BudgetLine {
+function lineOf(
+  { axis, scope, spent, held, place, isSoft }: HeldAxis,
+  answer: Answer,
+  first: number,
+): BudgetLine {
   const heldPart = answer.parts[first + place + (spent === undefined ? 0 : 1)]!;
   const amounts = liveAmounts(heldPart.trace!.after, answer.now);
   const amount = sumOf(amounts);
@@ -48,7 +52,8 @@ function lineOf({ axis, scope, spent, held, place, isSoft }: HeldAxis, answer: A
     moreAfter: Math.ceil(more / 1000),
     window: Math.ceil(window / 1000),
     // A soft axis lets pass what takes some of it, also in a block.
-    blockedFor: blockedUntil > answer.now && !isSoft ? Math.ceil((blockedUntil - answer.now) / 1000) : undefined,
+    blockedFor:
+      blockedUntil > answer.now && !isSoft ? Math.ceil((blockedUntil - answer.now) / 1000) : undefined,
   };
 }
 

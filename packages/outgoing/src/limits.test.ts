@@ -171,7 +171,9 @@ describe('withCost', () => {
       return new Response('', { status: events.length === 2 ? 503 : 200 });
     };
     const work = () => client.fetch('/a');
-    const call = client.withCost(undefined, Promise.resolve(undefined), work, (isSent) => events.push(isSent));
+    const call = client.withCost(undefined, Promise.resolve(undefined), work, (isSent) =>
+      events.push(isSent),
+    );
     await up.clock.advance('10s');
     expect((await call).status).toBe(200);
     expect(events).toEqual([true, 'received', false, true, 'received']);
