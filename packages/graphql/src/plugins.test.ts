@@ -1,5 +1,6 @@
+import { envelop, type Plugin, useEngine, useSchema } from '@envelop/core';
 import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
-import { buildSchema, type ExecutionResult, parse } from 'graphql';
+import { buildSchema, type ExecutionResult, execute, parse, subscribe, validate } from 'graphql';
 import { rejection } from '../../../tests/support/rejection.js';
 import { costLimit } from './index.js';
 
@@ -51,6 +52,55 @@ describe('the plugin of Envelop', () => {
       setResultAndStopExecution: (result) => denied.push(result),
     });
     expect([started, denied[0]?.errors?.[0]?.extensions]).toEqual([undefined, { code: 'MAX_COST_EXCEEDED' }]);
+  });
+
+  const rejecting: Plugin = { onExecute: () => Promise.reject(new Error('no rights')) };
+  const stopping: Plugin = {
+    onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution({ data: { order: 'cached' } }),
+  };
+  /** As a compiler of operations does. */
+  const executing: Plugin = {
+    onExecute: ({ setExecuteFn }) => setExecuteFn(() => Promise.reject(new Error('compiled'))),
+  };
+  const unwatched: Plugin = {};
+
+  test.each([
+    ['costs nothing if a later plugin throws', rejecting, 'no rights', 15],
+    ['costs nothing if a later plugin stops it', stopping, { data: { order: 'cached' } }, 15],
+    ['costs nothing if an earlier plugin stops it', stopping, { data: { order: 'cached' } }, 15, true],
+    ['costs its points if a later plugin executes it', executing, 'compiled', 5],
+    ['costs its points', unwatched, { data: { order: null }, extensions: expect.anything() }, 5],
+  ])('an operation %s', async (_, other, answer, left, isFirst = false) => {
+    const own = limitOf().envelop;
+    const plugins = isFirst ? [other, own] : [own, other];
+    const server = envelop({
+      plugins: [useEngine({ parse, validate, execute, subscribe }), useSchema(schema), ...plugins],
+    })({});
+    const args = { schema, document: parse('mutation { order }'), contextValue: {} };
+    const ran = (async () => server.execute(args))().catch(({ message }) => message);
+    expect([await ran, await remaining()]).toEqual([answer, left]);
+  });
+
+  test('two limits both count', async () => {
+    const other = new RateLimiter({ name: 'other', policy: fixedWindow({ limit: 15, window: '1h' }) });
+    const limits = [limitOf(), costLimit({ limiter: other, key: () => 'ann', defaults: { leaf: 0 } })];
+    const server = envelop({
+      plugins: [
+        useEngine({ parse, validate, execute, subscribe }),
+        useSchema(schema),
+        ...limits.map((limit) => limit.envelop),
+      ],
+    })({});
+    await server.execute({ schema, document: parse('mutation { order }'), contextValue: {} });
+    expect([await remaining(), (await other.peek('ann')).remaining]).toEqual([5, 5]);
+    await other.close();
+  });
+
+  test('keeps its place inside a plugin that wraps it', () => {
+    const own = limitOf().envelop;
+    const plugins = [{ onPluginInit: (init: { plugins: unknown[] }) => own.onPluginInit(init) }];
+    plugins[0]!.onPluginInit({ plugins });
+    expect(plugins).toEqual([{ onPluginInit: expect.any(Function) }]);
   });
 
   test('throws for a schema whose costs are invalid', () => {

@@ -25,6 +25,7 @@ interface StartingExecution extends Starting {
 
 /** A plugin of Envelop, and so of GraphQL Yoga. */
 export interface EnvelopPlugin {
+  onPluginInit(init: { readonly plugins: unknown[] }): void;
   onSchemaChange(change: { readonly schema: GraphQLSchema }): void;
   onExecute(
     starting: StartingExecution,
@@ -46,7 +47,18 @@ export function envelopPlugin<Context>(limit: OperationLimit<Context>): EnvelopP
     setResultAndStopExecution({ ...denied, errors });
     return undefined;
   };
+  const onPluginInit: EnvelopPlugin['onPluginInit'] = ({ plugins }) => {
+    const isOwn = (plugin: unknown) => (plugin as Partial<EnvelopPlugin>).onPluginInit === onPluginInit;
+    const place = plugins.findIndex(isOwn);
+    if (place === -1) return; // wrapped by another plugin, which keeps its place
+    // Envelop does not say that a later plugin has stopped an operation or thrown: the last plugin has no later one.
+    // Envelop reads the list by index meanwhile, so each other plugin keeps its place.
+    const { onPluginInit: _, ...last } = plugins[place] as EnvelopPlugin;
+    plugins[place] = {};
+    plugins.push(last);
+  };
   return {
+    onPluginInit,
     onSchemaChange: ({ schema }) => limit.check(schema),
     async onExecute(starting) {
       const admission = await start(starting);

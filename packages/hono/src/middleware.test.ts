@@ -170,9 +170,28 @@ test.each([[{ skipFailedRequests: true }], [{ policy: concurrency({ limit: 1, le
       throw 'a text';
     });
     app.onError((_error, context) => context.text('no', 500));
-    for (let i = 0; i < 3; i += 1) expect((await app.request('/')).status).toBe(500);
+    for (let i = 0; i < 3; i += 1) await expect((async () => app.request('/'))()).rejects.toBe('a text');
   },
 );
+
+test('a text that a handler throws stays one behind an option that lets denied requests pass', async () => {
+  const limit = rateLimit({ policy: one, limitType: 'METHOD', handler: (_c, next) => next() });
+  const app = new Hono().use(limit).get('/', () => {
+    throw 'a text';
+  });
+  for (let i = 0; i < 2; i += 1) await expect((async () => app.request('/'))()).rejects.toBe('a text');
+});
+
+test('an option that throws a text is an error for app.onError', async () => {
+  const skip = () => {
+    throw 'a text';
+  };
+  const app = new Hono()
+    .use(rateLimit({ policy: one, limitType: 'METHOD', skip }))
+    .get('/', (c) => c.text('ok'));
+  app.onError((error, context) => context.text(error.message, 500));
+  expect(await (await app.request('/')).text()).toBe('rateLimit: an option threw "a text"');
+});
 
 test('a client that disconnects while it waits does not count', async () => {
   const limit = rateLimit({ policy: one, timeout: '1h', limitType: 'METHOD' });

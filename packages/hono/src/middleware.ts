@@ -68,25 +68,32 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
   const middleware: RateLimitHandler = async (given, next) => {
     const context = given as unknown as Context<E>;
     const [response, isFirst] = HonoResponseView.of(given);
+    let isPassed = false;
+    const pass = () => {
+      isPassed = true;
+      return next();
+    };
     try {
       const verdict = await limit.handle(new HonoRequestView(given, getConnInfo), response, context);
       if (verdict.outcome === 'aborted') return gone(response) as RateLimitResponse;
-      if (verdict.outcome === 'passed') await next();
+      if (verdict.outcome === 'passed') await pass();
       else if (handler === undefined || verdict.decision === undefined)
         given.res = webResponseOf(await verdict.reply());
       else {
-        const answered = await handler(context, next, verdict.decision);
+        const answered = await handler(context, pass, verdict.decision);
         // `next` returns the context.
         if (answered !== undefined && answered !== given) given.res = answered as Response;
       }
     } catch (error) {
-      const thrown = asError('rateLimit', error);
-      if (response.begun && 'status' in thrown) return alreadySent() as RateLimitResponse;
+      // A handler may throw any value: Hono passes it on as it is.
+      const thrown = isPassed ? error : asError('rateLimit', error);
+      if (response.begun && thrown instanceof Error && 'status' in thrown)
+        return alreadySent() as RateLimitResponse;
       // The response to the error is made of the context's own headers.
       for (const [name, value] of response.headers) given.header(name, value);
       // A handler threw what Hono takes for no error. Node's own response ends by itself.
       if (isFirst && nodeOf(given) === undefined) response.over(500, true);
-      throw answerable(thrown);
+      throw thrown instanceof Error ? answerable(thrown) : thrown;
     }
     if (isFirst) finish(given, response);
     return undefined;

@@ -13,6 +13,8 @@ export interface BudgetLine {
   readonly resetAfter: number;
   /** ms until more is left, if no other call comes. */
   readonly moreAfter: number;
+  /** ms until the block of its key ends; undefined: the key is not blocked. */
+  readonly blockedFor?: number | undefined;
   /** ms in which the limit comes back; undefined: it limits what runs at once. */
   readonly window: number | undefined;
 }
@@ -21,7 +23,11 @@ export interface BudgetLine {
 export interface BudgetState {
   /** The name of the meter. */
   readonly meter: string;
-  /** By axis: the least of all scopes. */
+  /** By axis: the least of all scopes; of a blocked one at most 0. */
   readonly left: Readonly<Record<string, number>>;
   readonly lines: readonly BudgetLine[];
 }
+
+/** What may be taken of an axis now: nothing of a blocked one. */
+export const takable = ({ left, blockedFor }: BudgetLine): number =>
+  blockedFor === undefined ? left : Math.min(0, left);

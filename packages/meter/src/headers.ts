@@ -1,4 +1,4 @@
-import type { BudgetLine, BudgetState } from './budget-state.js';
+import { type BudgetLine, type BudgetState, takable } from './budget-state.js';
 import type { BudgetExceededError } from './errors.js';
 
 /** The largest integer of RFC 9651: 15 digits. */
@@ -18,22 +18,18 @@ export function budgetHeaders(of: BudgetState | BudgetExceededError): Record<str
   for (const line of of.lines) {
     const known = lines.get(line.axis);
     const isDenied = line.axis === denied?.axis && line.scope === denied.scope;
-    if (known === undefined || isDenied || (known.left > line.left && !isOf(denied, known)))
+    if (known === undefined || isDenied || (takable(known) > takable(line) && !isOf(denied, known)))
       lines.set(line.axis, line);
   }
   const all = [...lines.values()];
   const nameOf = ({ axis }: BudgetLine) => `"${of.meter}.${axis}"`;
   const policy = all.map((line) => `${nameOf(line)};q=${amount(line.limit)}${unitOf(line)}`);
-  const rest = all.map((line) => `${nameOf(line)};r=${restOf(line, denied)}${resetOf(line, denied)}`);
+  const rest = all.map((line) => `${nameOf(line)};r=${amount(takable(line))}${resetOf(line, denied)}`);
   return { 'RateLimit-Policy': policy.join(', '), RateLimit: rest.join(', '), ...denied?.headers };
 }
 
 const isOf = (denied: BudgetExceededError | undefined, { axis, scope }: BudgetLine): boolean =>
   denied?.axis === axis && denied.scope === scope;
-
-/** Nothing of a blocked axis can be taken. */
-const restOf = (line: BudgetLine, denied: BudgetExceededError | undefined): number =>
-  denied?.blockedFor !== undefined && isOf(denied, line) ? 0 : amount(line.left);
 
 const unitOf = ({ window }: BudgetLine): string =>
   window === undefined ? ';qu="concurrent-requests"' : `;w=${Math.max(1, seconds(window))}`;

@@ -19,7 +19,7 @@ import { stateOf } from './left.js';
 import { type HeldAxis, MeterKeys } from './parts.js';
 
 /** One axis of one scope, as a tool shows it. Moments are µs of the store's clock since 1970. */
-export interface InspectedAxis extends Omit<BudgetLine, 'resetAfter'> {
+export interface InspectedAxis extends Omit<BudgetLine, 'resetAfter' | 'blockedFor'> {
   readonly isSoft: boolean;
   /** µs until the amount fits: 0 now, undefined never. A soft axis always lets it pass. */
   readonly wait: number | undefined;
@@ -122,7 +122,7 @@ async function inspected(
   const { lines } = stateOf(keys.name, axes, peek, 0);
   const all = axes.map(({ isSoft, place, spent }, i): InspectedAxis => {
     const wait = hold.parts[1 + place]!.wait;
-    const { resetAfter: _, ...line } = lines[i]!;
+    const { resetAfter: _, blockedFor: __, ...line } = lines[i]!;
     return {
       ...line,
       isSoft,

@@ -1,6 +1,6 @@
 import type { Answer } from '@sluice/core';
 import { liveAmounts, NEVER, sumOf } from '@sluice/core/internal';
-import type { BudgetLine, BudgetState } from './budget-state.js';
+import { type BudgetLine, type BudgetState, takable } from './budget-state.js';
 import type { Denial } from './errors.js';
 import type { HeldAxis } from './parts.js';
 
@@ -13,11 +13,18 @@ export function stateOf(
 ): BudgetState {
   const lines = axes.map((axis) => lineOf(axis, answer, first));
   const left: Record<string, number> = {};
-  for (const line of lines) left[line.axis] = Math.min(left[line.axis] ?? line.left, line.left);
+  for (const line of lines) {
+    const own = takable(line);
+    left[line.axis] = Math.min(left[line.axis] ?? own, own);
+  }
   return { meter, left, lines };
 }
 
-function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, first: number): BudgetLine {
+function lineOf(
+  { axis, scope, spent, held, place, isSoft }: HeldAxis,
+  answer: Answer,
+  first: number,
+): BudgetLine {
   const heldPart = answer.parts[first + place + (spent === undefined ? 0 : 1)]!;
   const amounts = liveAmounts(heldPart.trace!.after, answer.now);
   const amount = sumOf(amounts);
@@ -28,7 +35,7 @@ function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, f
     return { ...common, resetAfter, moreAfter: resetAfter, window: undefined };
   }
   const part = answer.parts[first + place]!;
-  const { parameters, after } = part.trace!;
+  const { parameters, after, blockedUntil } = part.trace!;
   const { figures } = spent.rule.algorithm;
   const { limit, window } = figures.size(parameters);
   const view = figures.view(parameters, after, answer.now);
@@ -44,6 +51,9 @@ function lineOf({ axis, scope, spent, held, place }: HeldAxis, answer: Answer, f
     resetAfter: Math.ceil(part.reset / 1000),
     moreAfter: Math.ceil(more / 1000),
     window: Math.ceil(window / 1000),
+    // A soft axis lets pass what takes some of it, also in a block.
+    blockedFor:
+      blockedUntil > answer.now && !isSoft ? Math.ceil((blockedUntil - answer.now) / 1000) : undefined,
   };
 }
 
@@ -75,11 +85,9 @@ export function denialOf(axes: readonly HeldAxis[], answer: Answer, first: numbe
     wait = own;
   }
   const lines = axes.map((one) => lineOf(one, answer, first));
-  const { axis, scope, limit, left } = lines[axes.indexOf(longest!)]!;
-  const blocked = answer.parts[first + longest!.place]!.trace!.blockedUntil - answer.now;
+  const { axis, scope, limit, left, blockedFor } = lines[axes.indexOf(longest!)]!;
   return {
-    ...{ axis, scope, limit, left, lines },
-    blockedFor: blocked > 0 ? Math.ceil(blocked / 1000) : undefined,
+    ...{ axis, scope, limit, left, blockedFor, lines },
     retryAfter: wait === NEVER ? Number.POSITIVE_INFINITY : Math.ceil(wait / 1000),
   };
 }

@@ -224,6 +224,46 @@ test('what arrived is settled when return aborts a provider that then ends witho
   expect(await left()).toBe(990);
 });
 
+describe('with isComplete', () => {
+  /** A provider whose first figure is not final. */
+  function figured(ends: boolean) {
+    let last = false;
+    async function* chunks() {
+      yield 'w '.repeat(10);
+      last = ends;
+      yield '';
+    }
+    return { chunks: chunks(), used: () => ({ output: last ? 500 : 1 }), isComplete: () => last };
+  }
+
+  test.each([
+    ['the counted tokens are settled if the stream ends before its last event', false, 990],
+    ['the figures are settled if the last event came', true, 500],
+  ])('%s', async (_, ends, rest) => {
+    const { hold, options, left } = await begin();
+    const { chunks, ...own } = figured(ends);
+    for await (const _ of meterStream(hold, chunks, { ...options, ...own }));
+    expect(await left()).toBe(rest);
+  });
+
+  test('the figures are settled if the reader leaves after the last event', async () => {
+    const { hold, options, left } = await begin();
+    const { chunks, ...own } = figured(true);
+    const stream = meterStream(hold, chunks, { ...options, ...own });
+    await stream.next();
+    await stream.next();
+    await stream.return();
+    expect(await left()).toBe(500);
+  });
+
+  test('the counted tokens are settled without used', async () => {
+    const { hold, options, left } = await begin();
+    const { chunks, isComplete } = figured(true);
+    for await (const _ of meterStream(hold, chunks, { ...options, isComplete }));
+    expect(await left()).toBe(990);
+  });
+});
+
 test('one call to the store holds as much as a step', async () => {
   let calls = 0;
   const decide: Store['decide'] = (call) => {

@@ -20,6 +20,11 @@ export interface MeterStreamOptions<Chunk, Axes extends string> {
   readonly abort?: AbortController | undefined;
   /** What was used, as the provider says at the end of the stream; undefined if it said nothing. Then the counted tokens are settled. */
   readonly used?: (() => Amounts<Axes> | undefined) | undefined;
+  /**
+   * Has the last chunk with tokens come? Then only figures follow, and no budget ends the stream. Until then `used` is not read: a stream that ends
+   * early is settled by the counted tokens. Default: `used` is read when the stream has ended by itself.
+   */
+  readonly isComplete?: (() => boolean) | undefined;
   /** Makes a last chunk, which tells your reader that the budget has ended. */
   readonly last?: ((denial: Denial) => Chunk) | undefined;
 }
@@ -45,7 +50,10 @@ export function meterStream<Chunk, Axes extends string>(
   chunks: AsyncIterable<Chunk>,
   options: MeterStreamOptions<Chunk, Axes>,
 ): AsyncGenerator<Chunk, void> {
-  return streamWithin(hold, chunks, options);
+  const { isComplete, used } = options;
+  if (isComplete === undefined) return streamWithin(hold, chunks, options);
+  const final = () => (isComplete() ? used?.() : undefined);
+  return streamWithin(hold, chunks, { ...options, used: final }, { isComplete });
 }
 
 /** Facts about the stream of a model. */
@@ -63,7 +71,9 @@ export function streamWithin<Chunk, Axes extends string>(
   options: MeterStreamOptions<Chunk, Axes>,
   { most = Number.POSITIVE_INFINITY, isComplete = () => false }: KnownStream = {},
 ): AsyncGenerator<Chunk, void> {
-  checkOptions('meterStream', options, ['count', 'amountsOf', 'covered', 'step', 'abort', 'used', 'last']);
+  checkOptions('meterStream', options, [
+    ...(['count', 'amountsOf', 'covered', 'step', 'abort', 'used', 'isComplete', 'last'] as const),
+  ]);
   const { count, amountsOf, abort, used, last } = options;
   checkFunction('meterStream: count', count);
   checkFunction('meterStream: amountsOf', amountsOf);

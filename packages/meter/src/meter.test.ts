@@ -126,6 +126,31 @@ test('a denial by a block says so, with the time until the block ends', async ()
   await own.close();
 });
 
+test('status and headers show nothing left of a blocked axis, unless it is soft', async () => {
+  const own = memoryStore({ clock: new ManualClock() });
+  const usd = fixedWindow({ limit: 100, window: '2h' });
+  const budget = meter({ name: 'blocked', store: own, axes: { usd, calls: usd }, soft: ['calls'] });
+  for (const limiter of Object.values(budget.limiters)) await limiter.block('key', '1h');
+  const blocked = await budget.status('key');
+  expect(blocked).toMatchObject({
+    left: { usd: 0, calls: 100 },
+    lines: [
+      { axis: 'usd', left: 100, blockedFor: 3_600_000 },
+      { axis: 'calls', left: 100, blockedFor: undefined },
+    ],
+  });
+  expect(budgetHeaders(blocked).RateLimit).toBe('"blocked.usd";r=0;t=3600, "blocked.calls";r=100;t=3600');
+  await (await budget.hold('key', { calls: 1 })).cancel();
+  await budget.limiters.usd!.unblock('key');
+  await (await budget.hold('key', { usd: 100 })).settle({});
+  await budget.limiters.usd!.block('key', '1h');
+  const { RateLimit } = budgetHeaders(await budget.status('key'));
+  expect(RateLimit).toBe('"blocked.usd";r=0;t=7200, "blocked.calls";r=100;t=3600');
+  expect((await budget.status('other')).lines).toMatchObject([{ blockedFor: undefined }, {}]);
+  await budget.close();
+  await own.close();
+});
+
 test.each([
   ['slidingLog', slidingLog({ limit: 10, window: '1m' })],
   ['leakyBucket', leakyBucket({ capacity: 10, leak: 10, every: '1m' })],

@@ -163,6 +163,22 @@ describe('withCost', () => {
     );
   });
 
+  test('says when an attempt has failed that is sent again', async () => {
+    const client = up.client({ retry: { attempts: 2 } });
+    const events: (string | boolean)[] = [];
+    up.answer = () => {
+      events.push('received');
+      return new Response('', { status: events.length === 2 ? 503 : 200 });
+    };
+    const work = () => client.fetch('/a');
+    const call = client.withCost(undefined, Promise.resolve(undefined), work, (isSent) =>
+      events.push(isSent),
+    );
+    await up.clock.advance('10s');
+    expect((await call).status).toBe(200);
+    expect(events).toEqual([true, 'received', false, true, 'received']);
+  });
+
   test('leaves the cost and its settlement to the options if it gives none', async () => {
     const client = up.client({
       ...{ limits, timeout: 0 },

@@ -178,14 +178,15 @@ export class Upstream {
    * call costs, such as `meterClient` of @sluice/meter.
    * @param cost undefined: what the options say, and `actual` counts nothing
    * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
-   * @param sent called each time that a call of `work` is sent: not while it waits for its permits
+   * @param sent called with true each time that a call of `work` is sent: not while it waits for its permits; with false when that attempt has
+   *   failed and another one will follow
    * @throws TypeError if `actual` is no promise or `sent` no function; every error of `work`
    */
   withCost<T>(
     cost: Cost | undefined,
     actual: Promise<Cost | undefined>,
     work: () => T,
-    sent?: () => void,
+    sent?: (isSent: boolean) => void,
   ): T {
     if (typeof actual?.then !== 'function')
       throw new TypeError(`withCost: actual must be a promise, not ${describe(actual)}`);

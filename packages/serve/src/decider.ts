@@ -100,10 +100,12 @@ export class Decider {
     }));
     if (cost === undefined && call!.cost === undefined)
       throw new BadCall(`The cost of rule ${rule} depends on the request: send cost, or use /v1/request.`);
+    // A rule on trial must not fail the call, and a guessed cost would falsify its trial.
+    const counted = compared.filter((one) => cost !== undefined || one.cost !== undefined);
     const reply = this.rules.namedRule(rule)?.reply;
     const replyTo = () => reply;
-    if (mode === 'shadow') return { enforced: undefined, shadows: [call!, ...compared], replyTo };
-    return { enforced: call, timeout, shadows: compared, replyTo };
+    if (mode === 'shadow') return { enforced: undefined, shadows: [call!, ...counted], replyTo };
+    return { enforced: call, timeout, shadows: counted, replyTo };
   }
 }
 

@@ -33,6 +33,7 @@ rules:
   - { name: sms, plan: '#{plan}', limit: { fixedWindow: { limit: $plan.n, window: 1h } }, key: '#{phone}' }
   - { name: calls, plan: '#{plan}', cost: $plan.c, limit: { fixedWindow: { limit: 9, window: 1h } }, key: '#{phone}' }
   - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
+  - { name: calls-sized, mode: shadow, compare: calls, cost: '#{body.size}', limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: free, match: { path: /free }, unlimited: true }
   - { name: homes, ipv6Subnet: 48, limit: { fixedWindow: { limit: 1, window: 1m } } }
   - { name: sized, match: { path: /sized }, cost: '#{body.size}', limit: { fixedWindow: { limit: 100, window: 1m } } }
@@ -158,6 +159,14 @@ test('a rule whose cost depends on the request needs a cost', async () => {
   });
   const sent = await post('/v1/consume', { rule: 'sized', key: 'a', cost: 60 });
   expect(sent.body).toMatchObject({ allowed: true, remaining: 40 });
+});
+
+test('a compared shadow rule whose cost depends on the request counts only a cost that the call has', async () => {
+  const left = async () => (await rules.limiter('calls-sized').peek('+8')).remaining;
+  await post('/v1/consume', { rule: 'calls', key: '+8' });
+  expect(await left()).toBe(9);
+  await post('/v1/consume', { rule: 'calls', key: '+8', cost: 2 });
+  expect(await left()).toBe(7);
 });
 
 test('a rule without a limit allows every call', async () => {

@@ -80,6 +80,29 @@ function commonPart(): string {
   return common.replace(/^(?=const store|const verifier|function createServer)/gm, 'export ');
 }
 
+test('the server of Hono begins no tool for a client that left while its token was checked', async () => {
+  const late = commonPart().replace(
+    'async verifyAccessToken(token: string) {',
+    `$&
+    console.log('checks');
+    await new Promise((done) => setTimeout(done, 1_000));
+    console.log('checked');`,
+  );
+  const server = late.replace('function createServer() {', "$&\n  console.log('a server');");
+  const program = await startBlock(PAGE, 'mcp-hono', { files: { 'server.ts': server } });
+  opened.push({ close: program.stop });
+  const leaving = new AbortController();
+  const headers = { Authorization: 'Bearer a-token-of-ann' };
+  const call = fetch(new URL('/mcp', program.url), { method: 'POST', headers, signal: leaving.signal });
+  const left = rejection(call);
+  await eventually(async () => program.output().includes('checks'));
+  leaving.abort();
+  await left;
+  await eventually(async () => program.output().includes('checked'));
+  await new Promise(setImmediate);
+  expect(program.output()).not.toContain('a server');
+});
+
 describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
   let url: URL;
   let program: Program;

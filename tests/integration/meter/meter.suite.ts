@@ -358,7 +358,11 @@ export function meterSuite(kind: StoreKind): void {
       expect(hold.state.lines).toMatchObject([{ limit: 1_000, left: 100 }]);
       await budget.limiters.usd!.block('key', '10m');
       expect(await hold.more({ usd: 1 })).toBe(false);
-      expect((await hold.settle({ usd: 950 })).left).toEqual({ usd: 50 });
+      const settled = await hold.settle({ usd: 950 });
+      expect(settled).toMatchObject({
+        left: { usd: 0 },
+        lines: [{ left: 50, blockedFor: expect.any(Number) }],
+      });
     });
 
     test('the sum of settled and live amounts is never above the limit, over random streams and deaths', async () => {

@@ -133,10 +133,12 @@ test('an aborted call without an answer counts its prompt', async () => {
 });
 
 test.each([
-  ['while it waits for its service counts nothing', { cost: () => 1 }, false, 0],
-  ['while it waits for a service that knows its cost counts nothing', {}, false, 0],
-  ['after its service has sent it counts its prompt', { cost: () => 1 }, true, 3],
-])('a call that is aborted %s', async (_, more, isSent, counted) => {
+  ['while it waits for its service counts nothing', { cost: () => 1 }, [], 0],
+  ['while it waits for a service that knows its cost counts nothing', {}, [], 0],
+  ['after its service has sent it counts its prompt', { cost: () => 1 }, [true], 3],
+  ['while it waits for its second attempt counts nothing', { cost: () => 1 }, [true, false], 0],
+  ['in its second attempt counts its prompt', { cost: () => 1 }, [true, false, true], 3],
+])('a call that is aborted %s', async (_, more, attempts, counted) => {
   const { budget, options, used } = begin();
   const gone = new AbortController();
   const send: typeof fetch = (_input, init) =>
@@ -145,7 +147,7 @@ test.each([
       setImmediate(() => gone.abort());
     });
   const withCost: LimitedService['withCost'] = (_cost, _actual, work, sent) => {
-    if (isSent) sent?.();
+    for (const isSent of attempts) sent?.(isSent);
     return work();
   };
   const amounts = ({ input, output }: { input: number; output: number }) => ({ output: input + output });
@@ -414,6 +416,7 @@ test('calls of models in APIs that a budget cannot count are refused, and not se
     'complete',
     'threads/runs',
     'threads/thread_1/runs',
+    'threads/thread_1/runs/run_1/submit_tool_outputs',
   ];
   let sent = 0;
   const send: typeof fetch = async () => {

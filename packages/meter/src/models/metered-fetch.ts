@@ -48,7 +48,7 @@ const PROTOCOLS: readonly Protocol[] = [
 
 /** Calls of models whose answers no reader knows: of Bedrock, Vertex AI and Gemini, and others of OpenAI and Anthropic. */
 const UNKNOWN_CALL =
-  /\/model\/[^/]+\/(?:invoke|converse)[^/]*$|:(?:rawPredict|streamRawPredict|generateContent|streamGenerateContent)$|\/responses\/compact$|\/threads(?:\/[^/]+)?\/runs$|\/(?:completions|complete)$/;
+  /\/model\/[^/]+\/(?:invoke|converse)[^/]*$|:(?:rawPredict|streamRawPredict|generateContent|streamGenerateContent)$|\/responses\/compact$|\/threads(?:\/[^/]+)?\/runs$|\/runs\/[^/]+\/submit_tool_outputs$|\/(?:completions|complete)$/;
 
 /**
  * A client of OpenAI or Anthropic whose calls a budget pays for: a copy, so make one for each caller.

@@ -9,7 +9,12 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 /** A service with limits of its own: an `upstream` of @sluice/outgoing. */
 export interface LimitedService {
   readonly fetch: Fetch;
-  withCost<T>(cost: Cost | undefined, actual: Promise<Cost | undefined>, work: () => T, sent?: () => void): T;
+  withCost<T>(
+    cost: Cost | undefined,
+    actual: Promise<Cost | undefined>,
+    work: () => T,
+    sent?: (isSent: boolean) => void,
+  ): T;
 }
 
 /** Who pays for the calls of a model, and how much. */

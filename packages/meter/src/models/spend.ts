@@ -98,7 +98,7 @@ export class Spend<Axes extends string> {
   /** What it has used; undefined: as much as was estimated. */
   readonly #used: Promise<Figures | undefined>;
   #setUsed!: (figures: Figures | undefined) => void;
-  /** Did the request leave? It may wait for the limits of its service before. */
+  /** Is the request on its way? It may wait for the limits of its service before, and between two attempts. */
   #wasSent = false;
 
   constructor(
@@ -141,11 +141,11 @@ export class Spend<Axes extends string> {
   /** Within the limits of the service, which wait for room. What the call has used counts there, too. */
   #withCost<T>(work: () => PromiseLike<T>): PromiseLike<T> {
     const { taken } = this.parts;
-    const sent = () => {
-      this.#wasSent = true;
+    const sent = (isSent: boolean) => {
+      this.#wasSent = isSent;
     };
     if (taken === undefined) {
-      sent();
+      sent(true);
       return work();
     }
     const { service, known } = taken;

@@ -51,8 +51,8 @@ export interface KnownCost {
   readonly cost: Cost | undefined;
   /** Resolves when the call is over. Undefined: the estimate stays. */
   readonly actual: Promise<Cost | undefined>;
-  /** Called each time that the call is sent. */
-  readonly sent?: (() => void) | undefined;
+  /** Called with true each time that the call is sent, with false when that attempt has failed and another one will follow. */
+  readonly sent?: ((isSent: boolean) => void) | undefined;
 }
 
 /** What a `Caller` needs. */
@@ -168,6 +168,7 @@ export class Caller {
         await this.#end(ticket);
         void discard(exchange, response);
       }
+      known?.sent?.(false);
       // The call holds nothing while it waits: others go on.
       if (ms > 0) await pauses.sleep(ms, signal);
     }
@@ -195,10 +196,10 @@ export class Caller {
     ticket: Ticket,
     exchange: Exchange<Response>,
     signal: AbortSignal | undefined,
-    sent: (() => void) | undefined,
+    sent: KnownCost['sent'],
   ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
     try {
-      sent?.();
+      sent?.(true);
       return { response: await exchange.send() };
     } catch (error) {
       const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
