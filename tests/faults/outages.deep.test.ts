@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis-5';
 import { Redis as Valkey } from 'iovalkey';
@@ -120,6 +121,10 @@ const PAUSE = 2_000;
 const host = '127.0.0.1';
 /** ioredis would wait for the end of a connection that never existed. */
 const disconnectTimeout = 0;
+
+// A closed client still waits for its next attempt. ioredis then makes it, at a Sentinel, and waits 2 s for the end of the refused connection.
+// These timers cannot be cleared, and would keep a worker of Jest from ending.
+afterAll(() => sleep(PAUSE + 2_000));
 
 type Borrowed = { on(event: 'error', listener: () => void): unknown };
 

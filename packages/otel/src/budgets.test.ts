@@ -105,7 +105,7 @@ test('open holds are searched for lapsed ones when there are twice as many, not 
   const time = jest.spyOn(performance, 'now').mockReturnValue(0);
   const holds = Array.from({ length: 5_000 }, () => ({
     ...{ meter: 'ai', id: '', state: 'held' as const, amounts: { usd: 1 } },
-    ...{ axis: undefined, key: undefined, lapsesAt: 1 },
+    ...{ axis: undefined, key: undefined, retryAfter: undefined, lapsesAt: 1 },
   }));
   for (const hold of [...holds, ...holds, ...holds]) budgets.count(hold);
   expect(time.mock.calls.length).toBeLessThan(5);

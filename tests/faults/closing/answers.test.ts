@@ -45,26 +45,29 @@ const STORES: [string, (url: string) => RedisStore][] = [
   ],
 ];
 
-test.each(STORES)('close answers calls that are sent, and calls of the same turn (%s)', async (_, storeOn) => {
-  const proxy = await started();
-  const store = storeOn(proxy.url);
-  const limiter = limiterOn(store);
-  const shared = new SharedLimiter({ name: uniqueName('closing'), store, deadline: '10s' });
-  const first = await limiter.consume('k', { cost: 3 });
-  proxy.delay(60);
-  const sent = limiter.consume('k');
-  await turn();
-  await turn();
-  const ofThisTurn = [
-    limiter.refund(first),
-    shared.setRate({ rate: 1, interval: '1m', keepAliveTime: '1m' }),
-    limiter.consume('k'),
-  ];
-  await store.close();
-  expect(await sent).toMatchObject({ source: 'redis', remaining: 6 });
-  expect((await Promise.all(ofThisTurn))[2]).toMatchObject({ source: 'redis', remaining: 8 });
-  expect(await rejection(limiter.consume('k'))).toMatchObject({ reason: 'closed', neverSent: true });
-});
+test.each(STORES)(
+  'close answers calls that are sent, and calls of the same turn (%s)',
+  async (_, storeOn) => {
+    const proxy = await started();
+    const store = storeOn(proxy.url);
+    const limiter = limiterOn(store);
+    const shared = new SharedLimiter({ name: uniqueName('closing'), store, deadline: '10s' });
+    const first = await limiter.consume('k', { cost: 3 });
+    proxy.delay(60);
+    const sent = limiter.consume('k');
+    await turn();
+    await turn();
+    const ofThisTurn = [
+      limiter.refund(first),
+      shared.setRate({ rate: 1, interval: '1m', keepAliveTime: '1m' }),
+      limiter.consume('k'),
+    ];
+    await store.close();
+    expect(await sent).toMatchObject({ source: 'redis', remaining: 6 });
+    expect((await Promise.all(ofThisTurn))[2]).toMatchObject({ source: 'redis', remaining: 8 });
+    expect(await rejection(limiter.consume('k'))).toMatchObject({ reason: 'closed', neverSent: true });
+  },
+);
 
 test('close answers the first call of a store', async () => {
   const store = redisStore(redisUrl());

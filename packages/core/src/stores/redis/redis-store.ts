@@ -79,7 +79,10 @@ export class RedisStore implements Store {
     this.send = this.#batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
     this.fleet = new RedisBoard(
-      new SessionBoardConnection(this.#session, this.#runner(() => this.fleet.closed)),
+      new SessionBoardConnection(
+        this.#session,
+        this.#runner(() => this.fleet.closed),
+      ),
       definitions,
     );
     this.usage = usageOf(maker, usage, this.fleet);
