@@ -11,6 +11,7 @@ export const RECORD = `${CHINESE}/checked.json`;
 export const RETOLD: Readonly<Record<string, string>> = {
   'README.md': 'README.md',
   'decorators.md': 'packages/decorators/README.md',
+  'hono.md': 'packages/hono/README.md',
 };
 
 const markdownIn = (folder: string): string[] =>

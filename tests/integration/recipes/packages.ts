@@ -10,7 +10,9 @@ export const recipePackages = (): Promise<string> =>
     bullmq: '6.7.0',
     ioredis: '6.0.0',
     'socket.io': '4.8.4',
+    'socket.io-client': '4.8.4',
     kafkajs: '2.2.4',
     '@grpc/grpc-js': '1.14.7',
     '@trpc/server': '11.25.2',
+    '@trpc/client': '11.25.2',
   });

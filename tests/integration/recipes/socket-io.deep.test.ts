@@ -11,6 +11,15 @@ interface Client {
   send(text: string): void;
 }
 
+/** What the tests use of `socket.io-client`. */
+interface Socket {
+  on(event: string, listener: (...args: never[]) => void): void;
+  emit(event: string, text: string, acknowledge: (answer: string) => void): void;
+  connect(): void;
+  disconnect(): void;
+  readonly active: boolean;
+}
+
 const PAGE = 'docs/recipes/socket-io.md';
 const file = resolve(__dirname, '../../..', PAGE);
 /** The program's own code comes before this. */
@@ -18,9 +27,11 @@ const CONNECTION = "io.on('connection'";
 
 let modules: string;
 let WebSocket: new (url: string) => Client;
+let io: (url: string, options: object) => Socket;
 beforeAll(async () => {
   modules = await recipePackages();
   WebSocket = createRequire(join(modules, 'ws/package.json'))('ws');
+  ({ io } = createRequire(join(modules, 'socket.io-client/package.json'))('socket.io-client'));
 }, 300_000);
 let program: Program;
 afterEach(() => program?.stop());
@@ -66,6 +77,51 @@ test('a socket that sends too fast learns when to come back and is disconnected;
   expect((await talk(1)).status).toBe(400);
   const polling = await fetch(`${program.url}/socket.io/?EIO=4&transport=polling`);
   expect([polling.status, await polling.json()]).toEqual([403, { code: 4, message: 'Too many connections' }]);
+});
+
+test("Socket.IO's own client learns when to come back, stays away, and connects again when it is told to", async () => {
+  program = await startBlock(PAGE, 'socket-io', { modules });
+  const socket = io(program.url, { forceNew: true });
+  const answers: string[] = [];
+  const seconds: number[] = [];
+  const ends: string[] = [];
+  const flood = (events: number) => {
+    for (let i = 1; i <= events; i += 1) socket.emit('echo', `${i}`, (answer) => answers.push(answer));
+  };
+  socket.on('limited', ({ retryAfter }: { retryAfter: number }) => seconds.push(retryAfter));
+  socket.on('disconnect', (reason: string) => ends.push(reason));
+  let connections = 0;
+  socket.on('connect', () => {
+    connections += 1;
+    flood(connections === 1 ? 60 : 5);
+  });
+  await eventually(async () => ends.length === 1);
+  expect([ends, new Set(seconds), socket.active]).toEqual([['io server disconnect'], new Set([1]), false]);
+  expect(answers.length).toBeGreaterThanOrEqual(20);
+  expect(answers.length).toBeLessThan(60);
+  await new Promise((done) => setTimeout(done, 1_000 * seconds[0]!));
+  expect(connections).toBe(1);
+  const before = answers.length;
+  socket.connect();
+  await eventually(async () => answers.length === before + 5);
+  socket.disconnect();
+});
+
+test("Socket.IO's own client gets an error with the status of a refused handshake", async () => {
+  program = await startBlock(PAGE, 'socket-io', { modules });
+  const outcome = () =>
+    new Promise<unknown>((done) => {
+      const socket = io(program.url, { forceNew: true, reconnection: false });
+      const end = (what: unknown) => {
+        socket.disconnect();
+        done(what);
+      };
+      socket.on('connect', () => end('connected'));
+      socket.on('connect_error', ({ description }: { description: unknown }) => end(description));
+    });
+  const outcomes = [];
+  for (let i = 0; i < 6; i += 1) outcomes.push(await outcome());
+  expect(outcomes).toEqual([...Array(5).fill('connected'), 403]);
 });
 
 test('a thousand sockets that flood get no more answers than the limit, and are all disconnected', async () => {

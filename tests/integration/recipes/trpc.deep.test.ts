@@ -1,13 +1,26 @@
-import { resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { blockTagged } from '../docs/markdown.js';
 import { recipePackages } from './packages.js';
 import { type Program, startBlock } from './program.js';
 
 const PAGE = 'docs/recipes/trpc.md';
 
+/** What the tests use of `@trpc/client`. */
+interface Trpc {
+  createTRPCUntypedClient(options: { links: unknown[] }): { query(path: string): Promise<unknown> };
+  httpLink(options: { url: string }): unknown;
+  httpBatchLink(options: { url: string }): unknown;
+}
+
+let modules: string;
+let trpc: Trpc;
+beforeAll(async () => {
+  modules = await recipePackages();
+  trpc = createRequire(join(modules, '@trpc/client/package.json'))('@trpc/client');
+}, 300_000);
 let program: Program;
 async function start(replace: Readonly<Record<string, string>> = {}): Promise<void> {
-  const modules = await recipePackages();
   program = await startBlock(PAGE, 'trpc', {
     modules,
     replace: { "every: '1s'": "every: '1h'", ...replace },
@@ -55,6 +68,28 @@ test('each call of a batch counts, and only those that are denied fail', async (
   expect(answers.map(({ result }) => result?.data)).toEqual([
     ...Array(20).fill('world'),
     ...Array(10).fill(undefined),
+  ]);
+});
+
+test("tRPC's own client gets the seconds to wait in the data of the error", async () => {
+  await start();
+  const client = trpc.createTRPCUntypedClient({ links: [trpc.httpLink({ url: program.url })] });
+  expect(await client.query('report')).toBe('of May');
+  expect(await client.query('report')).toBe('of May');
+  const error = await client.query('report').catch((reason) => reason);
+  expect([error.name, error.message]).toEqual(['TRPCClientError', 'Too many calls of report']);
+  const { code, httpStatus, retryAfter } = error.data;
+  expect([code, httpStatus, Number.isInteger(retryAfter)]).toEqual(['TOO_MANY_REQUESTS', 429, true]);
+  expect(error.meta.response.headers.get('Retry-After')).toBe(String(retryAfter));
+});
+
+test("in a batch of tRPC's own client only the denied calls reject", async () => {
+  await start();
+  const client = trpc.createTRPCUntypedClient({ links: [trpc.httpBatchLink({ url: program.url })] });
+  const calls = await Promise.allSettled(Array.from({ length: 30 }, () => client.query('hello')));
+  expect(calls.map((call) => (call.status === 'fulfilled' ? call.value : call.reason.data.code))).toEqual([
+    ...Array(20).fill('world'),
+    ...Array(10).fill('TOO_MANY_REQUESTS'),
   ]);
 });
 

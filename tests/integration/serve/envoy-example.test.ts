@@ -5,7 +5,8 @@ import { parseRules, Rules, runTests } from '@sluice/rules';
 import { type ServedRules, serve } from '@sluice/serve';
 import { descriptor, RlsClient, type RlsDescriptor } from '../../support/rls-client.js';
 
-// The example of envoyproxy/ratelimit as rules. Each route of its proxy.yaml sends the descriptors below.
+// The example of envoyproxy/ratelimit (Apache-2.0) as rules, compared with commit f2fb15770f7f: its limits are in
+// examples/ratelimit/config/example.yaml, and each route of its examples/envoy/proxy.yaml sends the descriptors below.
 
 const RULES = readFileSync(resolve(__dirname, 'envoy-example.yaml'), 'utf8');
 const SERVICE = 'proxy'; // the --service-cluster of its Envoy
