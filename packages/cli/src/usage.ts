@@ -1,10 +1,10 @@
 import { decodeKey } from '@sluice/core/internal';
 import { type LimiterUsageReport, readUsage, type UsageReport } from '@sluice/fleet';
-import { type Rates, ratesOf } from '@sluice/fleet/internal';
 import { CliError } from './cli-error.js';
 import type { Context } from './command.js';
 import { axesOf, axisName, type Fleet, metersOf } from './fleet.js';
 import { type Owner, ownerOfCounted } from './owners.js';
+import { type Rates, ratesOf } from './rates.js';
 
 /** The counts of processes with the option `usage`, of which there may be none. */
 export async function countsOf({ store, ask, notes }: Context): Promise<UsageReport> {

@@ -1,6 +1,6 @@
 import { fixedWindow } from '@sluice/core';
 import { coloured, shown, table, widthOf, wrapped } from './text.js';
-import { policyOf, timeOf } from './words.js';
+import { listText, policyOf, timeOf } from './words.js';
 
 test('a moment of the present day is shown without its date', () => {
   const now = new Date(2026, 10, 22, 9, 5, 7).getTime() * 1_000;
@@ -37,4 +37,14 @@ test('a table too wide for the terminal becomes blocks, and lines wrap except wi
   ]);
   expect(wrapped('x'.repeat(50), 20)).toEqual(['x'.repeat(50)]);
   expect(widthOf(coloured('red', 31, 39))).toBe(3);
+});
+
+test.each([
+  [[], ''],
+  [['a'], 'a'],
+  [['a', 'b'], 'a and b'],
+  [['a', 'b', 'c'], 'a, b and c'],
+  [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more'],
+])('the list of %j names its first items', (items, text) => {
+  expect(listText(items)).toBe(text);
 });

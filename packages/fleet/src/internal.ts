@@ -23,7 +23,5 @@ export const sendDenials: StoreWatching['sendDenials'] = (source, wasUsed) => De
 
 export { fields, number, optional, readText, text, textOrNumber, whole } from './checked-text.js';
 export { ownerOfCounted } from './definitions/read-definitions.js';
-export { type FleetProblem, fleetProblems, rulesProblems } from './problems/fleet-problems.js';
-export { type Rates, ratesOf } from './usage/rates.js';
+export { RECENT_SLOTS, SLOT_MS } from './usage/result-slots.js';
 export { SpaceSaving } from './usage/space-saving.js';
-export { listText } from './words.js';

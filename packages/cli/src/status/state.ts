@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { LAYOUT } from '@sluice/core/internal';
 import type { FleetProcess, UsageReport } from '@sluice/fleet';
-import { type FleetProblem, fleetProblems, type Rates, ratesOf } from '@sluice/fleet/internal';
 import type { Context } from '../command.js';
 import { type Fleet, fleetOf, isNews, type KnownLimiter, newerLayout, ofNewerLayout } from '../fleet.js';
+import { type FleetProblem, fleetProblems } from '../fleet-problems.js';
+import { type Rates, ratesOf } from '../rates.js';
 import { countsOf, type ListedKey, topRows } from '../usage.js';
 
 /** All limiters of one name: during an update they may differ in their policies. */

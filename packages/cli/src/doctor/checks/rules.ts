@@ -1,5 +1,5 @@
 import { readDefinitions } from '@sluice/fleet';
-import { rulesProblems } from '@sluice/fleet/internal';
+import { rulesProblems } from '../../fleet-problems.js';
 import { count, listText } from '../../words.js';
 import { deploymentCheck } from '../check.js';
 import { notesOn } from './processes.js';

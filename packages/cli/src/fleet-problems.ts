@@ -1,8 +1,7 @@
 import { count, lengthText, USUAL_DEADLINE } from '@sluice/core/internal';
-import type { FleetProcess } from '../definitions/read-definitions.js';
-import type { UsageReport } from '../usage/read-usage.js';
-import { RECENT_SLOTS } from '../usage/result-slots.js';
-import { listText, policiesText } from '../words.js';
+import type { FleetProcess, UsageReport } from '@sluice/fleet';
+import { RECENT_SLOTS } from '@sluice/fleet/internal';
+import { listText, policiesText } from './words.js';
 
 /** A mistake, an outage, or a difference between processes. */
 export interface FleetProblem {

@@ -1,6 +1,5 @@
-import type { KeyUse } from './key-use.js';
-import type { LimiterUsageReport } from './read-usage.js';
-import { SLOT_MS } from './result-slots.js';
+import type { KeyUse, LimiterUsageReport } from '@sluice/fleet';
+import { SLOT_MS } from '@sluice/fleet/internal';
 
 /** Length of a slot, s. */
 const SLOT = SLOT_MS / 1_000;

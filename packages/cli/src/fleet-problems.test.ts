@@ -1,5 +1,4 @@
-import type { FleetProcess } from '../definitions/read-definitions.js';
-import type { UsageReport } from '../usage/read-usage.js';
+import type { FleetProcess, UsageReport } from '@sluice/fleet';
 import { fleetProblems } from './fleet-problems.js';
 
 const processOf = (host: string, pid: number, more: object = {}) =>
