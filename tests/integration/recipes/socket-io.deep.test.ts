@@ -79,7 +79,7 @@ test('a socket that sends too fast learns when to come back and is disconnected;
   expect([polling.status, await polling.json()]).toEqual([403, { code: 4, message: 'Too many connections' }]);
 });
 
-test("Socket.IO's own client learns when to come back, stays away, and connects again when it is told to", async () => {
+test("Socket.IO's own client learns when to come back, and connects again only by connect()", async () => {
   program = await startBlock(PAGE, 'socket-io', { modules });
   const socket = io(program.url, { forceNew: true });
   const answers: string[] = [];

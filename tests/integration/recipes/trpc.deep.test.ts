@@ -13,6 +13,11 @@ interface Trpc {
   httpBatchLink(options: { url: string }): unknown;
 }
 
+interface TrpcError extends Error {
+  readonly data: { readonly code: string; readonly httpStatus: number; readonly retryAfter: number };
+  readonly meta: { readonly response: Response };
+}
+
 let modules: string;
 let trpc: Trpc;
 beforeAll(async () => {
@@ -76,7 +81,10 @@ test("tRPC's own client gets the seconds to wait in the data of the error", asyn
   const client = trpc.createTRPCUntypedClient({ links: [trpc.httpLink({ url: program.url })] });
   expect(await client.query('report')).toBe('of May');
   expect(await client.query('report')).toBe('of May');
-  const error = await client.query('report').catch((reason) => reason);
+  const error = await client.query('report').then(
+    () => Promise.reject(new Error('the call was allowed')),
+    (reason: TrpcError) => reason,
+  );
   expect([error.name, error.message]).toEqual(['TRPCClientError', 'Too many calls of report']);
   const { code, httpStatus, retryAfter } = error.data;
   expect([code, httpStatus, Number.isInteger(retryAfter)]).toEqual(['TOO_MANY_REQUESTS', 429, true]);
