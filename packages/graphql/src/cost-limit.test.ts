@@ -117,12 +117,16 @@ describe('the cost of an operation', () => {
 
   test('takes the size of a list of an interface from the type with the longest one', () => {
     const schema = buildSchema(`${DIRECTIVES}
-      type Query { node: Node  own: Own  page: Page  short: Short }
+      type Query { node: Node  own: Own  silent: Silent  little: Little  page: Page  short: Short }
       interface Node { items(first: Int): [Item!] }
       type A implements Node { items(first: Int): [Item!] @listSize(assumedSize: 1000) }
       type B implements Node { items(first: Int): [Item!] }
       interface Own { items: [Item!] @listSize(assumedSize: 3) }
       type C implements Own { items: [Item!] @listSize(assumedSize: 50) }
+      interface Silent { items: [Item!] @listSize(assumedSize: 3) }
+      type F implements Silent { items: [Item!] }
+      interface Little { items: [Item!] }
+      type G implements Little { items: [Item!] @listSize(assumedSize: 3) }
       interface Page { nodes: [Item!] }
       type D implements Page { nodes: [Item!] }
       interface Short { items: [Item!] }
@@ -132,9 +136,31 @@ describe('the cost of an operation', () => {
     const costIn = (text: string) => limitOf().cost({ schema, document: parse(text) })?.cost;
     expect(costIn('{ node { items { id } } }')).toBe(1011); // 1 + 1000 × 1.01
     expect(costIn('{ node { items(first: 2000) { id } } }')).toBe(2021);
-    expect(costIn('{ own { items { id } } }')).toBe(4);
+    expect(costIn('{ own { items { id } } }')).toBe(52); // 1 + 50 × 1.01
+    expect(costIn('{ silent { items { id } } }')).toBe(4); // of the interface, which alone says a size
+    expect(costIn('{ little { items { id } } }')).toBe(4);
     expect(costIn('{ page { nodes { id } } }')).toBe(11);
     expect(costIn('{ short { items { id } } }')).toBe(11); // it has no argument that a client could give
+  });
+
+  test('takes the weight of a field of an interface from its most expensive type, also beside its own weight', () => {
+    const schema = buildSchema(`${DIRECTIVES}
+      type Query { media: Media  cheap: Cheap }
+      interface Media { play(hd: Boolean): String @cost(weight: "1") }
+      type Song implements Media { play(hd: Boolean): String }
+      type Film implements Media { play(hd: Boolean @cost(weight: "3")): String @cost(weight: "30") }
+      interface Cheap { play(hd: Boolean @cost(weight: "4")): String @cost(weight: "5") }
+      type Clip implements Cheap { play(hd: Boolean): String @cost(weight: "2") }
+    `);
+    const costIn = (text: string) => limitOf().cost({ schema, document: parse(text) });
+    const media = costIn('{ media { play } }');
+    expect([media?.cost, media?.actual({ media: { play: 'film.mp4' } })]).toEqual([31, 31]); // 1 + 30 + 0.01, rounded
+    expect(costIn('{ media { play(hd: true) } }')?.cost).toBe(34);
+    expect(costIn('{ cheap { play } }')?.cost).toBe(6);
+    expect(costIn('{ cheap { play(hd: true) } }')?.cost).toBe(10);
+    const options = { costs: { 'Media.play': 2, 'Film.play': ({ hd }: { hd?: unknown }) => (hd ? 60 : 40) } };
+    const configured = limitOf(options).cost({ schema, document: parse('{ media { play(hd: true) } }') });
+    expect(configured?.cost).toBe(64); // 1 + 60 + 3 + 0.01, rounded
   });
 
   test('counts scalars: a hundred are one object', () => {

@@ -21,7 +21,6 @@ import {
   checkListSize,
   checkNumber,
   type ListSize,
-  type Weight,
 } from './cost-limit-options.js';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -82,11 +81,11 @@ export class CostModel {
     const type = getNamedType(field.type);
     const isList = isListType(getNullableType(field.type));
     const given = this.costs.costs.get(name) ?? weightOf(name, field);
-    const weight = given ?? this.#implemented(parent, field) ?? this.#usualCall(parent, type);
+    const weight = given ?? this.#usualCall(parent, type);
     const argWeights = field.args.map(
       (arg) => [arg.name, weightOf(`${name}(${arg.name}:)`, arg) ?? 0] as const,
     );
-    const call = (args: Args) => {
+    const ownCall = (args: Args) => {
       const own = typeof weight === 'number' ? weight : checkNumber(`The cost of ${name}`, weight(args));
       return argWeights.reduce((sum, [arg, more]) => (args[arg] == null ? sum : sum + more), own);
     };
@@ -101,30 +100,47 @@ export class CostModel {
     for (const sized of sizedFields) this.sizedNames.add(sized);
     const usual = assumedSize ?? this.costs.defaults.listSize;
     const one = requireOneSlicingArgument !== false && slicing.length > 0;
-    const size =
-      isInterfaceType(parent) && ownSize === undefined
-        ? this.#implementedSize(parent, field)
-        : (args: Args, mayLack = false) =>
-            sizeOf(name, slicing, one && !mayLack, args, usual) ?? assumedSize ?? undefined;
-    return { call, each: this.#each(type), isList, sizedFields, size };
+    const says = (args: Args, mayLack = false) =>
+      sizeOf(name, slicing, one && !mayLack, args, usual) ?? assumedSize ?? undefined;
+    const model = { each: this.#each(type), isList, sizedFields };
+    if (!isInterfaceType(parent)) return { ...model, call: ownCall, size: says };
+    return {
+      ...model,
+      call: this.#implementedCall(parent, field, ownCall),
+      size: this.#implementedSize(parent, field, ownSize && says),
+    };
   }
 
-  /** A field of an interface costs what it costs of the most expensive type. Their models are made by the time of a call. */
-  #implemented(parent: GraphQLNamedType, { name }: Field): Weight | undefined {
-    if (!isInterfaceType(parent)) return undefined;
+  /**
+   * A field of an interface costs what it costs of the most expensive type. Their models are made by the time of a call.
+   * @param own of the interface's own field, whose types may cost more
+   */
+  #implementedCall(
+    parent: GraphQLInterfaceType,
+    { name }: Field,
+    own: FieldModel['call'],
+  ): FieldModel['call'] {
     const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
-    return (args) => Math.max(0, ...fields.map((field) => this.of(field)?.call(args) ?? 0));
+    return (args) => Math.max(own(args), ...fields.map((field) => this.of(field)?.call(args) ?? 0));
   }
 
-  /** A list of an interface is as long as the longest list of its types. */
-  #implementedSize(parent: GraphQLInterfaceType, { name }: Field): FieldModel['size'] {
+  /**
+   * A list of an interface is as long as the longest list of its types.
+   * @param own what the interface's own field says, also for types that say nothing; undefined if it says nothing
+   */
+  #implementedSize(
+    parent: GraphQLInterfaceType,
+    { name }: Field,
+    own: FieldModel['size'] | undefined,
+  ): FieldModel['size'] {
     const fields = this.schema.getPossibleTypes(parent).map((type) => type.getFields()[name]);
     const { listSize } = this.costs.defaults;
-    return (args) => {
+    return (args, mayLack) => {
+      const ownSize = own?.(args, mayLack);
       const sizes = fields.map((field) => this.of(field)?.size(args, true));
       // Without any size the field above may say it.
-      if (sizes.every((size) => size === undefined)) return undefined;
-      return Math.max(...sizes.map((size) => size ?? listSize));
+      if (sizes.every((size) => size === undefined)) return ownSize;
+      return Math.max(ownSize ?? 0, ...sizes.map((size) => size ?? ownSize ?? listSize));
     };
   }
 

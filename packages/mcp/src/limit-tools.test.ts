@@ -5,10 +5,11 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { concurrency, fixedWindow, ManualClock, memoryStore } from '@sluice/core';
+import { concurrency, fixedWindow, ManualClock, memoryStore, RateLimiter } from '@sluice/core';
 import { StoreHealth } from '@sluice/core/internal';
 import { eventually } from '../../../tests/support/eventually.js';
 import { farStore } from '../../../tests/support/far-store.js';
+import { heapUsed } from '../../../tests/support/heap-used.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { limitTools, type ToolLimitsOptions, toolLimits } from './index.js';
 
@@ -132,6 +133,35 @@ describe('a thousand names of tools', () => {
       (one) => one?.type === 'text' && one.text.startsWith('Too many calls of tools.'),
     );
     expect(denied).toHaveLength(497);
+  });
+});
+
+test('sessions opened without end leave one key for each credential, and no server', async () => {
+  const store = memoryStore();
+  const limits = toolLimits({ ...TWO, name: 'sessions', store, concurrency: 1 });
+  opened.push(store, limits);
+  const servers: WeakRef<McpServer>[] = [];
+  const session = async (caller: string) => {
+    const server = echoServer();
+    servers.push(new WeakRef(server));
+    limitTools(server, limits);
+    const [ours, theirs] = InMemoryTransport.createLinkedPair();
+    const send = theirs.send.bind(theirs);
+    const authInfo = { token: 't', clientId: 'app', scopes: [], extra: { sub: caller } };
+    theirs.send = (message) => send(message, { authInfo });
+    await server.connect(ours);
+    const client = new Client(info);
+    await client.connect(theirs);
+    await call(client);
+    await client.close();
+  };
+  for (const caller of ['ann', 'bob']) await session(caller);
+  const { size } = store;
+  for (let i = 0; i < 200; i += 1) await session(i % 2 ? 'ann' : 'bob');
+  expect(store.size).toBe(size);
+  await eventually(async () => {
+    heapUsed(); // collects
+    return servers.filter((server) => server.deref() !== undefined).length < 20;
   });
 });
 
@@ -262,6 +292,18 @@ describe('a failure', () => {
     far.mend();
   });
 
+  test('of a store that does not answer denies at the deadline of the options', async () => {
+    const far = farStore({ health: new StoreHealth(() => undefined) });
+    opened.push(far.store);
+    far.hold();
+    const client = await limitedClient({
+      ...{ ...TWO, name: 'far', store: far.store, failurePolicy: 'deny', deadline: '500ms' },
+    });
+    const before = performance.now();
+    expect(await denials(client, 1)).toEqual([true]);
+    expect(performance.now() - before).toBeGreaterThan(450); // the usual deadline is 100 ms
+  });
+
   test('of a release is reported, and the call keeps its answer', async () => {
     const far = farStore();
     opened.push(far.store);
@@ -337,7 +379,11 @@ describe('toolLimits', () => {
     [{ perTool: [] }, /^toolLimits: perTool must be an object of policies by the names of tools/],
     [
       { perTool: { 'a b': fixedWindow({ limit: 1, window: 1 }) } },
-      /the name of a tool must be 1 to 100 letters/,
+      /the name of a tool must be 1 to 128 letters/,
+    ],
+    [
+      { perTool: { ['a'.repeat(129)]: fixedWindow({ limit: 1, window: 1 }) } },
+      /the name of a tool must be 1 to 128 letters/,
     ],
     [{ perTol: {} }, /^toolLimits has no option 'perTol'; did you mean 'perTool'\?$/],
     [{ perCredential: { limit: 5 } }, /^policy must be made by one of fixedWindow\(/],
@@ -356,6 +402,39 @@ describe('toolLimits', () => {
     [{ ...TWO, name: 'a b' }, /^toolLimits: name must be/],
   ])('refuses %p', (options, message) => {
     expect(() => toolLimits(options as ToolLimitsOptions)).toThrow(message);
+  });
+
+  test.each([['mcp'], ['n'.repeat(100)]])(
+    'limits tools with names of up to 128 letters, named %s',
+    async (name) => {
+      const store = memoryStore();
+      opened.push(store);
+      const one = fixedWindow({ limit: 1, window: '1h' });
+      const tools = ['a'.repeat(91), 'a'.repeat(92), 'a'.repeat(128), `${'a'.repeat(127)}b`];
+      const client = await limitedClient({
+        ...{ name, store, perCredential: fixedWindow({ limit: 99, window: '1h' }), concurrency: 5 },
+        perTool: Object.fromEntries(tools.map((tool) => [tool, one])),
+      });
+      for (const tool of tools) {
+        const texts = [];
+        for (let i = 0; i < 2; i += 1) texts.push((await call(client, tool)).content[0]);
+        expect(texts).toMatchObject([
+          { text: expect.stringMatching(/not found$/) },
+          { text: expect.stringContaining(`Too many calls of the tool "${tool}".`) },
+        ]);
+      }
+    },
+  );
+
+  test('names the limiter of a tool with a short name after the tool', async () => {
+    const store = memoryStore();
+    opened.push(store);
+    const policy = fixedWindow({ limit: 1, window: '1h' });
+    const client = await limitedClient({ store, perTool: { ['a'.repeat(91)]: policy } });
+    await denials(client, 1, 'a'.repeat(91));
+    const limiter = new RateLimiter({ name: `mcp:tool:${'a'.repeat(91)}`, policy, store });
+    opened.push(limiter);
+    expect((await limiter.peek('local')).remaining).toBe(0);
   });
 
   test('needs a hashTag where a store has slots, as in a Redis Cluster', async () => {

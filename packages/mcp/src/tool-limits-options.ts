@@ -30,6 +30,9 @@ export interface ToolCall {
 const BASE = ['name', 'store', 'keyPrefix', 'hashTag', 'deadline', 'failurePolicy', 'denyCache'] as const;
 const OWN = ['perCredential', 'perTool', 'concurrency', 'cost', 'credential', 'denied'] as const;
 
+/** Names of tools as the SDK knows them, and the other characters that names of limiters may have. */
+const TOOL = /^[\w.:/@#-]{1,128}$/;
+
 /** The options of `toolLimits`. */
 export interface ToolLimitsOptions extends Pick<LimiterBaseOptions, (typeof BASE)[number]> {
   /** The limit of each credential, for all tools together: a policy, or several by name. */
@@ -66,6 +69,13 @@ export function checkToolLimitsOptions(options: ToolLimitsOptions) {
   }
   if (perCredential === undefined && concurrency === undefined && Object.keys(perTool).length === 0) {
     throw new TypeError('toolLimits: pass perCredential, perTool or concurrency: no call would be limited');
+  }
+  for (const tool of Object.keys(perTool)) {
+    if (!TOOL.test(tool)) {
+      throw new TypeError(
+        `toolLimits: perTool: the name of a tool must be 1 to 128 letters, digits or . _ - : / @ #, not ${describe(tool)}`,
+      );
+    }
   }
   if (denied !== 'result' && denied !== 'error') {
     throw new RangeError(`toolLimits: denied must be 'result' or 'error', not ${describe(denied)}`);

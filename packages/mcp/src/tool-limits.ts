@@ -7,7 +7,7 @@ import {
   RateLimiter,
   type Store,
 } from '@sluice/core';
-import { checkName } from '@sluice/core/internal';
+import { hashStoredKey } from '@sluice/core/internal';
 import { credentialOf } from './credential.js';
 import { answerDenial } from './denial.js';
 import { checkToolLimitsOptions, type ToolCall, type ToolLimitsOptions } from './tool-limits-options.js';
@@ -51,7 +51,6 @@ export class ToolLimits {
       ...(concurrency && { [RUNNING]: this.#open('running', concurrency) }),
     };
     for (const [tool, policies] of perTool) {
-      checkName('toolLimits: perTool: the name of a tool', tool);
       const members = { ...common, perTool: this.#open(`tool:${tool}`, policies) };
       this.#byTool.set(tool, this.#combine(tool, members));
     }
@@ -61,14 +60,15 @@ export class ToolLimits {
   #open(of: string, policies: LimiterPolicies): RateLimiter {
     const { name, base, store = this.#ownStore } = this.#options;
     const given = isPolicy(policies) ? { policy: policies } : { policies };
-    const limiter = new RateLimiter({ ...base, name: `${name}:${of}`, store, ...given });
+    const limiter = new RateLimiter({ ...base, name: limiterName(`${name}:${of}`), store, ...given });
     this.#opened.push(limiter);
     return limiter;
   }
 
   #combine(tool: string | undefined, members: Readonly<Record<string, RateLimiter>>): ToolLimit {
     const { name } = this.#options;
-    const limiter = new CombinedLimiter(members, { name: tool === undefined ? name : `${name}:${tool}` });
+    const of = tool === undefined ? name : limiterName(`${name}:${tool}`);
+    const limiter = new CombinedLimiter(members, { name: of });
     this.#opened.push(limiter);
     return { tool, limiter, members: Object.keys(members) };
   }
@@ -113,5 +113,15 @@ export class ToolLimits {
  * @throws TypeError, RangeError naming the invalid option
  */
 export const toolLimits = (options: ToolLimitsOptions): ToolLimits => new ToolLimits(options);
+
+/** The longest name of a limiter. */
+const MOST_LETTERS = 100;
+
+/** A name that is too long ends in its hash, so no two tools share a limit. */
+function limiterName(name: string): string {
+  if (name.length <= MOST_LETTERS) return name;
+  const hash = hashStoredKey(name);
+  return `${name.slice(0, MOST_LETTERS - hash.length)}${hash}`;
+}
 
 const isPolicy = (given: LimiterPolicies): given is Policy => typeof given.algorithm === 'string';

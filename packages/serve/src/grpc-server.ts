@@ -14,8 +14,11 @@ import { BadCall, keyProblem, warnOfCall } from './errors.js';
 import { HEALTH, RATE_LIMIT, serviceIn } from './proto.js';
 import { shouldRateLimit } from './rate-limit-service.js';
 
-/** Envoy accepts 60 KiB of headers: room for them in each of four descriptors. */
-const MOST_BYTES = 262_144;
+/**
+ * The usual limit of gRPC. Envoy passes requests whose message is refused, and a client can make it large: Envoy accepts 60 KiB of
+ * headers, and each of many descriptors can have the same header.
+ */
+const MOST_BYTES = 4_194_304;
 
 /** The rate limit service of Envoy, and the health service. */
 export function grpcServer(decider: Decider, isReady: () => boolean): Server {

@@ -89,8 +89,15 @@ describe('gRPC', () => {
     expect(fastest(() => 'a')).toBeLessThan(30 * fastest((i) => `k${i}`));
   });
 
-  test('refuses a message above 256 KiB, and one that is none', async () => {
-    const large = descriptor(['user', 'x'.repeat(300_000)]);
+  test('counts a header of 60 KiB in each of 60 descriptors', async () => {
+    const header = 'y'.repeat(61_440);
+    const descriptors = Array.from({ length: 60 }, (_, i) => descriptor(['user', `${i}${header}`]));
+    expect((await client.shouldRateLimit('shop', descriptors)).overall_code).toBe('OK');
+    expect((await client.shouldRateLimit('shop', descriptors)).overall_code).toBe('OVER_LIMIT');
+  });
+
+  test('refuses a message above 4 MiB, and one that is none', async () => {
+    const large = descriptor(['user', 'x'.repeat(4_200_000)]);
     await expect(client.shouldRateLimit('shop', [large])).rejects.toMatchObject({ code: 8 });
     await expect(client.send(Buffer.from([0x0a, 0xff, 0xff]))).rejects.toMatchObject({ code: 13 });
     expect(await client.health()).toBe(1);

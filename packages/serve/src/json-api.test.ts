@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { ManualClock, memoryStore } from '@sluice/core';
 import { parseRules, Rules } from '@sluice/rules';
+import { z } from 'zod';
 import { eventually } from '../../../tests/support/eventually.js';
+import { failingStore } from '../../../tests/support/failing-store.js';
 import { type ServedRules, serve } from './index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
@@ -35,6 +37,7 @@ rules:
   - { name: sms-next, mode: shadow, compare: sms, limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: calls-sized, mode: shadow, compare: calls, cost: '#{body.size}', limit: { fixedWindow: { limit: 9, window: 1h } } }
   - { name: free, match: { path: /free }, unlimited: true }
+  - { name: zero, match: { path: /zero }, key: METHOD, limit: { fixedWindow: { limit: 0, window: 1h } } }
   - { name: homes, ipv6Subnet: 48, limit: { fixedWindow: { limit: 1, window: 1m } } }
   - { name: sized, match: { path: /sized }, cost: '#{body.size}', limit: { fixedWindow: { limit: 100, window: 1m } } }
 `;
@@ -316,6 +319,57 @@ test('the API describes itself', async () => {
   for (const path of Object.keys(paths).filter((one) => paths[one].get !== undefined && one !== '/v1/auth')) {
     expect([path, (await fetch(url(path))).status]).toEqual([path, 200]);
   }
+});
+
+test('the API answers as it describes', async () => {
+  const far = failingStore();
+  const sources = new Rules(
+    `
+rules:
+  - { name: out, match: { path: /out }, key: METHOD, failurePolicy: deny, limit: { fixedWindow: { limit: 1, window: 1h } } }
+`,
+    { store: far.store },
+  );
+  const other = await serve(sources, { port: 0, grpcPort: 0 });
+  const { paths } = (await (await fetch(url('/openapi.json'))).json()) as Json;
+  const ofPath = (path: string) => paths[path].post.responses['200'].content['application/json'].schema;
+  const seen = new Set<string>();
+  const check = async (path: string, body: Json, port = served.port) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, sent);
+    const answer = (await response.json()) as Json;
+    expect(response.status).toBe(200);
+    z.fromJSONSchema(ofPath(path)).parse(answer);
+    for (const name of Object.keys(answer)) {
+      seen.add(name);
+      expect(Object.keys(ofPath(path).properties)).toContain(name);
+    }
+    return answer;
+  };
+  const user = { path: '/v1/a', headers: { 'x-user': 'ann' } };
+  const requests = [
+    user,
+    user,
+    user,
+    { ...user, cost: 9 },
+    { path: '/free' },
+    { path: '/other' },
+    { path: '/zero' },
+  ];
+  const allowed = [];
+  for (const request of requests) allowed.push((await check('/v1/request', request)).allowed);
+  expect(allowed).toEqual([true, true, false, false, true, true, false]);
+  for (const rule of ['wide', 'held', 'zero', 'free', 'sms-next', 'calls'])
+    for (const cost of [undefined, 1, 99]) await check('/v1/consume', { rule, key: '192.0.2.9', cost });
+  far.fail();
+  await check('/v1/request', { path: '/out' }, other.port);
+  await check('/v1/consume', { rule: 'out', key: 'a' }, other.port);
+  // Each field that the document has was in an answer.
+  expect([...seen].sort()).toEqual(Object.keys(ofPath('/v1/request').properties).sort());
+  await other.close();
+  await sources.close();
+  await far.store.close();
 });
 
 test('readiness names the store and the version of the rules', async () => {

@@ -1,6 +1,14 @@
-import { fixedWindow, ManualClock, memoryStore, RateLimiter, redisStore } from '@sluice/core';
+import {
+  fixedWindow,
+  ManualClock,
+  memoryStore,
+  RateLimiter,
+  recommendedRedisOptions,
+  redisStore,
+} from '@sluice/core';
 import express from 'express';
 import { type Options, rateLimit, type Store } from 'express-rate-limit';
+import { Redis } from 'ioredis';
 import supertest from 'supertest';
 import { failingStore } from '../../../tests/support/failing-store.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
@@ -135,12 +143,29 @@ test.each([
 });
 
 test('hits of one turn travel together', async () => {
-  const store = redisStore(redisUrl());
+  const client = new Redis(redisUrl(), recommendedRedisOptions);
+  const store = redisStore(client);
   const hits = expressRateLimitStore({ name: uniqueName('turn'), store, deadline });
   hits.init({ windowMs: 60_000, limit: 3 });
+  await hits.increment('first'); // connects, and loads the script
+  const sent = jest.spyOn(client, 'sendCommand');
   const all = await Promise.all(Array.from({ length: 5 }, () => hits.increment('k')));
   expect(all.map(({ totalHits }) => totalHits)).toEqual([1, 2, 3, 4, 4]);
+  expect(sent.mock.calls.map(([command]) => command.name)).toEqual(['evalsha']);
   await store.close();
+  await client.quit();
+});
+
+test('a hit that the store does not answer obeys failurePolicy at the deadline of the options', async () => {
+  const far = failingStore();
+  far.hold();
+  const store = expressRateLimitStore({
+    ...{ name: 'api', store: far.store, failurePolicy: 'deny', deadline: '500ms' },
+  });
+  const get = served(store);
+  const before = performance.now();
+  expect((await get()).status).toBe(429);
+  expect(performance.now() - before).toBeGreaterThan(450); // the usual deadline is 100 ms
 });
 
 test('a limiter of the same name blocks and unblocks its clients', async () => {

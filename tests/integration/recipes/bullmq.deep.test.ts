@@ -65,3 +65,20 @@ test('jobs that wait in their worker keep their order, and none is lost', async 
   await eventually(async () => (await queue.getJobCounts('completed', 'failed')).completed === 12);
   expect(sent()).toEqual(all);
 });
+
+test('jobs of other groups run while a group waits for its limit', async () => {
+  await start({
+    "customer: 'acme'": "customer: mail < 12 ? 'acme' : 'globex'",
+    'length: 12': 'length: 15',
+    'concurrency: 20': 'concurrency: 1',
+    "window: '1s'": "window: '1h'",
+  });
+  const others = () =>
+    [...program.output().matchAll(/^sent globex (\d+)$/gm)].map(([, mail]) => Number(mail));
+  await eventually(async () => others().length === 3);
+  expect([sent(), others()]).toEqual([
+    [0, 1, 2, 3, 4],
+    [12, 13, 14],
+  ]);
+  expect(await queue.getJobCounts('delayed')).toEqual({ delayed: 7 });
+});
