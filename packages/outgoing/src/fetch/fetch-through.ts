@@ -86,7 +86,7 @@ async function sent(
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
     view: (response, receivedAt) =>
-      mayTell(response, readsSuccess)
+      mayTell(response.status, readsSuccess)
         ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
             viewOf(response, receivedAt, text),
           )
