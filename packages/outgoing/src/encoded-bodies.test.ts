@@ -17,7 +17,7 @@ interface Reply {
   readonly stalls?: boolean;
 }
 
-/** How often a request is sent through the interceptor, what its caller gets, and what is paused after half a second. */
+/** How often a request is sent through the interceptor, what its caller gets, and the pauses after half a second. */
 async function dispatch(options: Partial<UpstreamOptions>, reply: (number: number) => Reply, path = '/a') {
   const client = up.client(options);
   const controller: Controller = { pause() {}, resume() {}, abort() {} };

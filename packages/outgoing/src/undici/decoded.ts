@@ -18,7 +18,7 @@ const DECODERS: Readonly<Record<string, Decode>> = {
 };
 
 /**
- * The text of a body that undici passes on as it was sent: fetch asks for gzip, and decodes it only afterwards.
+ * The text of a body that undici passes on as it was sent: fetch accepts gzip, and decodes it only afterwards.
  * @param coding its `content-encoding`
  * @returns '' if it is broken, encoded in another way, or longer than `most` bytes: decoding ends there
  */
