@@ -2,7 +2,7 @@ import { fixedWindow, isRateLimitExceededError, slidingLog, tokenBucket } from '
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { warned } from '../../../tests/support/warned.js';
-import { openaiHeaders, type Upstream } from './index.js';
+import { anthropicHeaders, openaiHeaders, type Upstream } from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -313,6 +313,31 @@ describe('a smaller limit that a response states', () => {
     stating({});
     expect(await passing(one!, 20)).toBe(3);
   });
+});
+
+test.each<[string, object, number]>([
+  ['less than the rounding below ours lowers nothing', { cost: 500, remaining: 9000 }, 9500],
+  ['more than that lowers by what is beyond it', { cost: 500, remaining: 7000 }, 8000],
+  ['what others took meanwhile is ours already', { cost: 500, others: 2000, remaining: 7000 }, 7500],
+  ['what came back meanwhile is not taken', { cost: 5000, refill: 3000, remaining: 4500 }, 8000],
+])('Anthropic rounds tokens to thousands: %s', async (_, given, left) => {
+  const { cost, others, refill, remaining } = { cost: 0, others: 0, refill: 1, remaining: 0, ...given };
+  const limits = { tokens: tokenBucket({ capacity: 10_000, refill, every: refill > 1 ? '1s' : '1h' }) };
+  const [one, other] = times(2, () => up.client({ limits, timeout: 0, reads: [anthropicHeaders] }));
+  up.answer = async ({ path }) => {
+    if (path !== '/a') return new Response('ok');
+    await up.clock.sleep(1_000_000);
+    return new Response('ok', { headers: { 'anthropic-ratelimit-tokens-remaining': String(remaining) } });
+  };
+  const call = (client: Upstream, path: string, tokens: number) =>
+    client.withCost({ tokens }, Promise.resolve(undefined), () => rejection(client.fetch(path)));
+  const first = call(one!, '/a', cost);
+  await up.clock.advance(1);
+  if (others > 0) await call(other!, '/b', others);
+  await up.clock.advance('999ms');
+  await first;
+  expect(isRateLimitExceededError(await call(one!, '/b', left + 10))).toBe(true);
+  expect(await call(one!, '/b', left)).toBeUndefined();
 });
 
 test('calls of this process that were sent after a response was made are not taken twice', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { captures, RECEIVED_AT } from '../../../tests/support/outgoing/captures.js';
-import { parseRateLimit } from './index.js';
+import { parseRateLimit, standardHeaders } from './index.js';
 import { viewOf } from './reading/response-view.js';
 import { statedBy } from './reading/stated-by.js';
 
@@ -127,4 +127,26 @@ test('no header and no body make it throw, name a moment in the past, or state a
       }
     }),
   );
+});
+
+test.each<[() => unknown, string]>([
+  [
+    () => standardHeaders({ scop: 'account' } as never),
+    "standardHeaders has no option 'scop'; did you mean 'scope'?",
+  ],
+  [() => standardHeaders({ scope: 'acount' as never }), "did you mean 'account'?"],
+  [
+    () => standardHeaders({ scope: 5 as never }),
+    'standardHeaders: scope must be one of request, endpoint, dimension, account, upstream, not 5',
+  ],
+  [
+    () => standardHeaders('account' as never),
+    'standardHeaders takes an options object (scope), not "account"',
+  ],
+  [
+    () => parseRateLimit({ status: 429, headers: {} }, { recievedAt: 1 } as never),
+    "parseRateLimit has no option 'recievedAt'; did you mean 'receivedAt'?",
+  ],
+])('a wrong option is an error that names the right one: %s', (work, message) => {
+  expect(work).toThrow(message);
 });

@@ -1,3 +1,4 @@
+import { checkOptions } from '@sluice/core/internal';
 import { providerOf, readersOf } from './providers/providers.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
@@ -18,12 +19,15 @@ export const MOST_BODY = 65_536;
 /**
  * What a response says about rate limits: the rest of each budget, and if the call was refused, why, for which scope, and until when. Reads
  * headers, never the stream of the body. Does not throw for any response: what cannot be read is missing.
+ * @throws TypeError for an option that it does not have
  * @param response a `Response`, a message of `node:http`, or a response of undici, axios or got
  */
 export function parseRateLimit(
   response: AnyResponse & { readonly url?: string | undefined },
-  { reads, body = '', receivedAt = Date.now() }: ParseOptions = {},
+  options: ParseOptions = {},
 ): RateLimitReading {
+  checkOptions('parseRateLimit', options, ['reads', 'body', 'receivedAt']);
+  const { reads, body = '', receivedAt = Date.now() } = options;
   const readers = reads ?? readersOfUrl(response.url);
   return readAll(readers, viewOf(response, receivedAt, body.length > MOST_BODY ? '' : body));
 }

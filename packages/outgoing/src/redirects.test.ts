@@ -1,4 +1,4 @@
-import { retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
 
 let up: ScriptedUpstream;
@@ -62,5 +62,35 @@ describe('a redirect of a Request', () => {
     expect(up.paths).toBe('/a /b');
     abort.abort(new Error('enough'));
     expect(String(await call)).toBe('Error: enough');
+  });
+});
+
+describe('all hops of a call share', () => {
+  const to = (location: string) => new Response(null, { status: 302, headers: { location } });
+
+  test('one timeout', async () => {
+    up.answer = ({ path, number }) =>
+      path === '/done' ? new Response('ok') : number % 2 === 1 ? retryAfter(20) : to(`/${number}`);
+    const call = rejection(up.client({ timeout: '30s' }).fetch('/0'));
+    await up.clock.advance('5m');
+    // The first hop waits for 20 s; of the second its refusal is the result, because another 20 s do not fit.
+    expect(await call).toBeUndefined();
+    expect(up.times.at(-1)).toBeLessThanOrEqual(30_000);
+    expect(up.log).toHaveLength(3);
+  });
+
+  test('one number of attempts', async () => {
+    // Each hop is refused once.
+    up.answer = ({ number }) => (number % 2 === 1 ? refused(503) : to(`/${number}`));
+    const call = up.client({ timeout: '5m', retry: { attempts: 3 } }).fetch('/0');
+    await up.clock.advance('5m');
+    expect((await call).status).toBe(503);
+    // Three hops; two of them are sent again.
+    expect(up.log).toHaveLength(5);
+  });
+
+  test('no wait: a redirect itself is no retry', async () => {
+    up.answer = ({ number }) => (number < 6 ? to(`/${number}`) : new Response('ok'));
+    expect((await up.client({ timeout: 0, retry: { attempts: 1 } }).fetch('/0')).status).toBe(200);
   });
 });

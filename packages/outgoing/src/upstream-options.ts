@@ -57,7 +57,7 @@ export interface UpstreamOptions {
   readonly priority?: ((request: OutgoingRequest) => number) | undefined;
   /** The readers of responses, in order: the first that knows a response decides. Default: by the origin, then the standard headers. */
   readonly reads?: readonly RateLimitReader[] | undefined;
-  /** How long a call may wait before it is sent, with all its retries; default `'30s'`. A pause that is longer rejects at once. */
+  /** How long a call may wait before it is sent, with all its retries and redirects; default `'30s'`. A pause that is longer rejects at once. */
   readonly timeout?: Duration | undefined;
   /** No pause is longer, whatever a response says; default `'15m'`. */
   readonly maxPause?: Duration | undefined;

@@ -67,6 +67,8 @@ export class Upstream {
   readonly #pauses: Pauses;
   readonly #budget: Budget | undefined;
   readonly #retries: RetryBudget | undefined;
+  /** May a success be a refusal? */
+  readonly #readsSuccess: boolean;
   readonly #ownStore: { close(): Promise<void> } | undefined;
   readonly #known = new AsyncLocalStorage<KnownCost>();
 
@@ -119,12 +121,13 @@ export class Upstream {
       cost: options.cost ?? (options.limits === undefined ? provider.cost : undefined) ?? (() => 1),
       priority: options.priority ?? (() => 0),
     });
+    this.#readsSuccess = provider.readsSuccess === true;
     this.fetch = fetchThrough({
       name,
       origin: this.origin,
       caller: this.#caller,
       fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
-      readsSuccess: provider.readsSuccess === true,
+      readsSuccess: this.#readsSuccess,
       settle: options.settle,
       settleFailed: this.#settleFailed,
     });
@@ -200,7 +203,7 @@ export class Upstream {
    * Errors are those of `fetch`.
    */
   interceptor(): <D>(dispatch: D) => D {
-    return interceptorOf(this.#caller, this.origin);
+    return interceptorOf(this.#caller, this.origin, this.#readsSuccess);
   }
 
   /** The pauses that this process knows of, as the store has them now. @throws StoreConfigurationError */

@@ -30,6 +30,14 @@ export interface Answered<Response> {
   readonly settle: ((cost: Cost) => Promise<void>) | undefined;
 }
 
+/** What all hops of a call share, so that a redirect restarts neither. */
+export interface Progress {
+  /** ms since 1970: no hop waits longer. */
+  readonly deadline: number;
+  /** 1 and the retries so far. */
+  attempt: number;
+}
+
 /** How calls are repeated. */
 export interface RetrySettings {
   /** How often a call is sent at most. */
@@ -115,12 +123,22 @@ export class Caller {
     return () => stop.abort();
   };
 
-  /** @throws as `Admission.admit` does, and what `exchange.send` throws */
+  /** Of a call that begins now. */
+  begin(): Progress {
+    const { parts, timeout } = this.options;
+    return { deadline: parts.pauses.now + timeout, attempt: 1 };
+  }
+
+  /**
+   * @param progress of the call that this is a hop of
+   * @throws as `Admission.admit` does, and what `exchange.send` throws
+   */
   async call<Response>(
     request: OutgoingRequest,
     isReplayable: boolean,
     signal: AbortSignal | undefined,
     exchange: Exchange<Response>,
+    progress = this.begin(),
   ): Promise<Answered<Response>> {
     const { options } = this;
     const { pauses } = options.parts;
@@ -132,18 +150,18 @@ export class Caller {
       keys,
       cost: known?.cost ?? options.cost(request),
       priority: options.priority(request),
-      deadline: pauses.now + options.timeout,
+      deadline: progress.deadline,
       signal,
     };
     const repeatable = { method: request.method, headers: request.headers, isReplayable };
-    for (let attempt = 1; ; attempt += 1) {
+    for (; ; progress.attempt += 1) {
       const ticket = await this.admission.admit(waiting);
       const { refusals } = this.#lessons;
       const sent = await this.#send(ticket, exchange, signal, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
         const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
-        if (mayRepeat) ms = await this.#nextAttempt(attempt, 'timeout', waiting);
+        if (mayRepeat) ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
         if (ms === undefined) throw sent.error;
       } else {
         const { response } = sent;
@@ -157,7 +175,13 @@ export class Caller {
           const isPaused = pause !== undefined;
           const mayWait = !isPaused || pause.until <= waiting.deadline;
           if (mayWait && mayRepeat(repeatable, view.status, reading, options.retry?.statuses ?? []))
-            ms = await this.#nextAttempt(attempt, 'retry', waiting, isPaused, reading.refusal?.until);
+            ms = await this.#nextAttempt(
+              progress.attempt,
+              'retry',
+              waiting,
+              isPaused,
+              reading.refusal?.until,
+            );
           const isSuccess = reading.refusal === undefined && view.status < 500;
           if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
         } catch (error) {

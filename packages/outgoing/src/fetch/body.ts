@@ -1,7 +1,7 @@
 import type { LimitReading } from '../calls/time.js';
 
 /** Statuses whose body may say why the call was refused. */
-export const REFUSED: readonly number[] = [403, 429, 503, 529];
+const REFUSED: readonly number[] = [403, 429, 503, 529];
 
 /** Can a body of fetch be sent again? A stream is gone once it was sent. */
 export function isReplayable(body: unknown): boolean {
@@ -11,8 +11,12 @@ export function isReplayable(body: unknown): boolean {
 }
 
 /** May the body of a response say why the call was refused? @param readsSuccess whether a success may be a refusal, too */
-export const mayTell = ({ status }: Response, readsSuccess: boolean): boolean =>
+export const mayTell = (status: number, readsSuccess: boolean): boolean =>
   REFUSED.includes(status) || (readsSuccess && status === 200);
+
+/** Is a body short text, by its headers? */
+export const isShortText = (type: string | null, length: string | null, most: number): boolean =>
+  Number(length ?? 0) <= most && (type === null || /\bjson\b|^text\//.test(type));
 
 /**
  * The text of a response that may say why, up to `most` bytes; '' for any other, and for a body that breaks or takes too long. The response
@@ -26,9 +30,8 @@ export async function reasonOf(
   limitReading: LimitReading,
 ): Promise<string> {
   const { body, headers } = response;
-  if (body === null || Number(headers.get('content-length') ?? 0) > most) return '';
-  const type = headers.get('content-type');
-  if (type !== null && !/\bjson\b|^text\//.test(type)) return '';
+  if (body === null) return '';
+  if (!isShortText(headers.get('content-type'), headers.get('content-length'), most)) return '';
   try {
     return await read(response.clone().body!.getReader(), most, limitReading);
   } catch (error) {

@@ -1,10 +1,11 @@
 import type { Cost } from '@sluice/core';
 import { describe } from '@sluice/core/internal';
-import type { Answered, Caller, Exchange } from '../calls/caller.js';
+import type { Answered, Caller, Exchange, Progress } from '../calls/caller.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
+import { checkCall } from './check-call.js';
 import { MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
@@ -37,12 +38,14 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
     const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
     const mode = follows ? ({ redirect: 'manual' } as const) : {};
+    checkCall(url, method, init, given);
+    const progress = options.caller.begin();
     let next: { readonly url: URL; readonly init: Init } = {
       url,
       init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
     };
     for (let hops = 0; ; hops += 1) {
-      const response = await sent(options, next.url, next.init, hops === 0 ? given : undefined);
+      const response = await sent(options, progress, next.url, next.init, hops === 0 ? given : undefined);
       const follow = follows ? redirected(response, next.url, next.init) : undefined;
       if (follow === undefined || hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
@@ -74,6 +77,7 @@ function resolved({ name, origin }: FetchOptions, address: string | URL): URL {
 
 async function sent(
   options: FetchOptions,
+  progress: Progress,
   url: URL,
   init: Init,
   given: Request | undefined,
@@ -86,14 +90,14 @@ async function sent(
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
     view: (response, receivedAt) =>
-      mayTell(response, readsSuccess)
+      mayTell(response.status, readsSuccess)
         ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
             viewOf(response, receivedAt, text),
           )
         : viewOf(response, receivedAt),
     discard: (response) => response.body?.cancel(),
   };
-  const answered = await caller.call(request, isReplayable(body), signal, exchange);
+  const answered = await caller.call(request, isReplayable(body), signal, exchange, progress);
   return ended(options, request, answered);
 }
 

@@ -1,6 +1,7 @@
 import type { LimitReading } from '../calls/time.js';
-import { REFUSED } from '../fetch/body.js';
+import { isShortText, mayTell } from '../fetch/body.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
+import { decoded } from './decoded.js';
 
 /** What undici passes to a handler to steer a response. */
 export interface Controller {
@@ -25,7 +26,8 @@ export interface Handler {
 export const NO_CONTROLLER: Controller = { pause() {}, resume() {}, abort() {} };
 
 /**
- * One time that a request is sent. Holds its response until it is known whether it is passed on: of a refusal also the body, which may say why.
+ * One time that a request is sent. Holds its response until it is known whether it is passed on: also the body, if it may say why the call
+ * was refused.
  */
 export class Attempt implements Handler {
   statusCode = 0;
@@ -39,7 +41,7 @@ export class Attempt implements Handler {
   #failure: { readonly error: unknown } | undefined;
   #state: 'held' | 'passed' | 'dropped' = 'held';
   #done: (() => void) | undefined;
-  /** Ends the limit of the time in which the body of a refusal is read. */
+  /** Ends the limit of the time in which a body is read for its reason. */
   #stopLimit = (): void => {};
 
   constructor(
@@ -47,12 +49,25 @@ export class Attempt implements Handler {
     readonly received: (attempt: Attempt) => void,
     readonly failed: (error: unknown) => void,
     readonly limitReading: LimitReading,
+    /** May a success be a refusal? */
+    readonly readsSuccess: boolean,
   ) {}
 
-  /** The body of a refusal; '' if it is long, breaks or takes too long. */
+  /** The body that may say why; '' if it is long, breaks or takes too long. */
   get text(): string {
     const isWhole = this.#trailers !== undefined && this.#bytes <= MOST_BODY;
-    return isWhole ? Buffer.concat(this.#chunks).toString() : '';
+    if (!isWhole || !this.#mayTell) return '';
+    return decoded(Buffer.concat(this.#chunks), this.#header('content-encoding') ?? '', MOST_BODY);
+  }
+
+  get #mayTell(): boolean {
+    if (!mayTell(this.statusCode, this.readsSuccess)) return false;
+    return isShortText(this.#header('content-type'), this.#header('content-length'), MOST_BODY);
+  }
+
+  #header(name: string): string | null {
+    const value = this.headers[name];
+    return value === undefined ? null : String(value);
   }
 
   onRequestStart(controller: Controller, context: unknown): void {
@@ -76,7 +91,7 @@ export class Attempt implements Handler {
     this.statusCode = status;
     this.headers = headers;
     this.#message = message;
-    if (REFUSED.includes(status)) this.#stopLimit = this.limitReading(() => this.#hold(controller));
+    if (this.#mayTell) this.#stopLimit = this.limitReading(() => this.#hold(controller));
     else this.#hold(controller);
   }
 

@@ -15,13 +15,20 @@ interface DispatchOptions {
 
 type Dispatch = (options: DispatchOptions, handler: Handler) => boolean;
 
-/** An interceptor for `compose` of undici 7 or later. Requests to another origin pass untouched. */
-export function interceptorOf(caller: Caller, origin: string): <D>(dispatch: D) => D {
+/**
+ * An interceptor for `compose` of undici 7 or later. Requests to another origin pass untouched.
+ * @param readsSuccess whether a success may be a refusal
+ */
+export function interceptorOf(caller: Caller, origin: string, readsSuccess: boolean): <D>(dispatch: D) => D {
   const intercept = (dispatch: Dispatch): Dispatch => {
     return (options, handler) => {
       const url = urlOf(options, origin);
       if (url === undefined) return dispatch(options, handler);
-      void send(caller, url, options, handler, dispatch);
+      const sendOnce = () =>
+        new Promise<Attempt>((received, failed) => {
+          dispatch(options, new Attempt(handler, received, failed, caller.limitReading, readsSuccess));
+        });
+      void send(caller, url, options, handler, sendOnce);
       return true;
     };
   };
@@ -41,15 +48,12 @@ async function send(
   url: URL,
   options: DispatchOptions,
   handler: Handler,
-  dispatch: Dispatch,
+  sendOnce: () => Promise<Attempt>,
 ): Promise<void> {
   const { method, body, signal } = options;
   const request = { method: method.toUpperCase(), url, headers: headersOf(pairsOf(options.headers)) };
   const exchange: Exchange<Attempt> = {
-    send: () =>
-      new Promise((received, failed) => {
-        dispatch(options, new Attempt(handler, received, failed, caller.limitReading));
-      }),
+    send: sendOnce,
     view: (attempt, receivedAt) => viewOf(attempt, receivedAt, attempt.text),
     discard: (attempt) => attempt.drop(),
   };
