@@ -162,7 +162,6 @@ export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js
 // `@sluice/meter` holds amounts of several limits, shows the rest, and publishes its holds.
 
 export {
-  BEGAN,
   holdRule,
   KEEP,
   KIND,
