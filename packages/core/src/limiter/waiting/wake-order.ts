@@ -6,7 +6,7 @@ import { getOrCreate } from '../../maps.js';
 const CLOCK_JUMP = 1_000_000;
 /** µs for which a distance between the two clocks is believed: clocks that are set right drift apart. */
 const BELIEVED = 2_000_000;
-/** µs. An answer that seems later than this was given by a clock that was set, and tells the distance anew. */
+/** µs. An answer that seems later than this was given by a clock that was set, so that the distance before it says nothing. */
 const LATEST = 200_000;
 
 interface Waiting {
