@@ -1,5 +1,6 @@
 import type { Cost, Duration, Policy, Store } from '@sluice/core';
 import {
+  checkBoolean,
   checkFunction,
   checkInteger,
   checkName,
@@ -61,6 +62,11 @@ export interface UpstreamOptions {
   readonly timeout?: Duration | undefined;
   /** No pause is longer, whatever a response says; default `'15m'`. */
   readonly maxPause?: Duration | undefined;
+  /**
+   * Sends equal GETs of this process once while they are in flight, for one permit: each caller gets a copy of the response. Only calls with
+   * no other option than `headers`, which must be the same, and outside of `withCost`. Default: false.
+   */
+  readonly dedupe?: boolean | undefined;
   /** How calls are repeated; `false`: they are not. */
   readonly retry?: RetryOptions | false | undefined;
   /** Sends the requests. Default: the runtime's. */
@@ -86,6 +92,7 @@ const OPTIONS = [
   'reads',
   'timeout',
   'maxPause',
+  'dedupe',
   'retry',
   'fetch',
   'keyPrefix',
@@ -118,7 +125,7 @@ export function checkUpstreamOptions(options: UpstreamOptions): CheckedUpstreamO
     maxConcurrent: 'pass concurrency',
     headers: 'pass them with each call',
   });
-  const { name, concurrency, reads, limits } = options;
+  const { name, concurrency, reads, limits, dedupe } = options;
   checkName('upstream: name', name);
   for (const option of FUNCTIONS) checkFunction(`upstream: ${option}`, options[option]);
   if (concurrency !== undefined) checkInteger('upstream: concurrency', concurrency, 1, 10_000);
@@ -126,6 +133,7 @@ export function checkUpstreamOptions(options: UpstreamOptions): CheckedUpstreamO
     throw new TypeError(
       `upstream: reads must be a list of readers, such as [stripeHeaders], not ${describe(reads)}`,
     );
+  checkBoolean('upstream: dedupe', dedupe);
   if (limits !== undefined && (typeof limits !== 'object' || limits === null || Array.isArray(limits)))
     throw new TypeError(
       `upstream: limits must be policies by their names, such as { requests: tokenBucket({ … }) }, not ${describe(limits)}`,

@@ -10,6 +10,7 @@ import { Circuit } from './calls/circuit.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
 import { routeOf, scopeOfKey } from './calls/scopes.js';
 import { fetchThrough } from './fetch/fetch-through.js';
+import { shareEqual } from './fetch/share-equal.js';
 import { PauseWaits } from './pauses/pause-waits.js';
 import { Pauses } from './pauses/pauses.js';
 import { Ramps } from './pauses/ramps.js';
@@ -122,7 +123,7 @@ export class Upstream {
       priority: options.priority ?? (() => 0),
     });
     this.#readsSuccess = provider.readsSuccess === true;
-    this.fetch = fetchThrough({
+    const send = fetchThrough({
       name,
       origin: this.origin,
       caller: this.#caller,
@@ -131,6 +132,8 @@ export class Upstream {
       settle: options.settle,
       settleFailed: this.#settleFailed,
     });
+    const isAlone = () => this.#known.getStore() !== undefined;
+    this.fetch = options.dedupe === true ? shareEqual(send, this.origin, isAlone) : send;
   }
 
   readonly #settleFailed = (error: unknown): void =>

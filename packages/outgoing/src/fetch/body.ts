@@ -92,9 +92,15 @@ export function onBodyEnd(response: Response, ended: () => Promise<void>): Respo
     },
     { highWaterMark: 0 },
   );
-  const same = new Response(stream, { status, statusText, headers });
-  for (const name of ['url', 'redirected', 'type'] as const) {
-    Object.defineProperty(same, name, { value: response[name] });
-  }
-  return same;
+  return likeOriginal(new Response(stream, { status, statusText, headers }), response);
+}
+
+/** A copy that knows its address, also of a response that `onBodyEnd` made. */
+export const copyOf = (response: Response): Response => likeOriginal(response.clone(), response);
+
+/** With the properties that only fetch can set. */
+function likeOriginal(made: Response, original: Response): Response {
+  for (const name of ['url', 'redirected', 'type'] as const)
+    Object.defineProperty(made, name, { value: original[name], configurable: true });
+  return made;
 }
