@@ -170,8 +170,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'waiting calls resolve in the order of their timers',
     changes: core(
       'limiter/waiting/wake-order.ts',
-      'while (all[ready]?.ready === true) ready += 1;',
-      'all.sort((a, b) => Number(b.ready) - Number(a.ready));\n    while (all[ready]?.ready === true) ready += 1;',
+      'while (this.calls[ready]?.ready === true) ready += 1;',
+      'this.calls.sort((a, b) => Number(b.ready) - Number(a.ready));\n    while (this.calls[ready]?.ready === true) ready += 1;',
     ),
     first: 442,
     breaks: ['waitsEndInOrder'],

@@ -22,7 +22,6 @@ import { Batch } from './batch.js';
 import { Batches } from './batches.js';
 import { inTime, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
-import { storeClosed } from './errors.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { RedisTexts, type RunKeys } from './redis-texts.js';
@@ -216,7 +215,7 @@ export class RedisStore implements Store {
     await this.loading?.catch(() => {});
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.#batches.leave();
-    await this.#sender.underWay.close(() => storeClosed(this.#session.maker, false));
+    await this.#sender.close();
     this.health.end();
     this.#session.close();
   }

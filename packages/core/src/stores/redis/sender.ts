@@ -10,7 +10,7 @@ import { warnOfDeclaredKeys } from './client-settings.js';
 import { storeClosed } from './errors.js';
 import { answerCalls, Numbers } from './reply.js';
 import type { Session } from './session.js';
-import { UnderWay } from './under-way.js';
+import { allOver, type Trip } from './under-way.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
 
 /** Sends a store's scripts: the calls of a batch together, and single ones. */
@@ -19,7 +19,10 @@ export class Sender {
   used = false;
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   declares = false;
-  readonly underWay = new UnderWay();
+  /** The script calls that have no reply yet. */
+  readonly #underWay = new Set<Trip>();
+  /** New calls are refused. */
+  #closed = false;
   readonly #store: Pick<Store, 'name' | 'health'>;
   readonly #session: Session;
   readonly #met: () => void;
@@ -47,7 +50,7 @@ export class Sender {
    */
   send(batch: Batch, arrived = () => {}, now?: number): void {
     // Calls that are sent again were made before.
-    if (this.underWay.isClosed && batch.whole === undefined) {
+    if (this.#closed && batch.whole === undefined) {
       void this.#refuse(batch, arrived);
       return;
     }
@@ -57,7 +60,7 @@ export class Sender {
       return;
     }
     this.used = true;
-    this.underWay.begin(batch);
+    this.#underWay.add(batch);
     const { client } = this.#session;
     const message = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
     const write = (bytes: boolean) => {
@@ -87,7 +90,7 @@ export class Sender {
         } catch (error) {
           batch.failed(this.#session.errorOf(error, batch.key));
         }
-        this.underWay.end(batch);
+        this.#underWay.delete(batch);
       },
       (error) => {
         arrived();
@@ -99,9 +102,15 @@ export class Sender {
         } else {
           batch.failed(failure);
         }
-        this.underWay.end(batch);
+        this.#underWay.delete(batch);
       },
     );
+  }
+
+  /** Refuses new calls. Resolves when no call waits for a reply any more. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return allOver(this.#underWay, () => storeClosed(this.#session.maker, false));
   }
 
   /** In a microtask: the calls that it gathers are not all in it yet. */
@@ -155,15 +164,15 @@ export class Sender {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   async runKey(script: Script, key: string, write: Write, isOver = () => false): Promise<unknown> {
-    if (this.underWay.isClosed) throw storeClosed(this.#session.maker);
+    if (this.#closed) throw storeClosed(this.#session.maker);
     const trip = { isOver, failed: () => {} }; // it fails with its connection
-    this.underWay.begin(trip);
+    this.#underWay.add(trip);
     try {
       return await this.#run(script, { key }, write);
     } catch (error) {
       throw this.#session.errorOf(error, key);
     } finally {
-      this.underWay.end(trip);
+      this.#underWay.delete(trip);
     }
   }
 

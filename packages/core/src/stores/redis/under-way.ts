@@ -14,30 +14,15 @@ export interface Trip {
   failed(error: unknown): void;
 }
 
-/** The script calls of a store that have no reply yet. */
-export class UnderWay {
-  /** New calls are refused. */
-  isClosed = false;
-  readonly #trips = new Set<Trip>();
-
-  begin(trip: Trip): void {
-    this.#trips.add(trip);
-  }
-
-  end(trip: Trip): void {
-    this.#trips.delete(trip);
-  }
-
-  /**
-   * Refuses new calls. Resolves when no call waits any more.
-   * @param tooLong the error of a call that has waited too long
-   */
-  async close(tooLong: () => Error): Promise<void> {
-    this.isClosed = true;
-    const end = performance.now() + LONGEST;
-    const waiting = () => [...this.#trips].filter((trip) => !trip.isOver());
-    while (waiting().length > 0 && performance.now() < end)
-      await new Promise((resolve) => setTimeout(resolve, EVERY));
-    for (const trip of waiting()) trip.failed(tooLong());
-  }
+/**
+ * Resolves when none of the script calls waits any more.
+ * @param trips that have no reply yet
+ * @param tooLong the error of a call that has waited too long
+ */
+export async function allOver(trips: ReadonlySet<Trip>, tooLong: () => Error): Promise<void> {
+  const end = performance.now() + LONGEST;
+  const waiting = () => [...trips].filter((trip) => !trip.isOver());
+  while (waiting().length > 0 && performance.now() < end)
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+  for (const trip of waiting()) trip.failed(tooLong());
 }
