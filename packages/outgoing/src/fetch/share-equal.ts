@@ -7,7 +7,7 @@ const SHAREABLE = ['method', 'headers'];
 /** A call whose response has not begun. */
 interface SharedCall {
   readonly response: Promise<Response>;
-  /** Who waits for it. */
+  /** The number of those that wait for it. */
   callers: number;
 }
 
