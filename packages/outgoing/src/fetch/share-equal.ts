@@ -12,7 +12,7 @@ interface SharedCall {
 }
 
 /**
- * Sends equal GETs once while they are in flight: those of one address and the same headers, so never with another `Authorization`.
+ * Sends equal GETs that are in flight once. Equal ones have the same address and the same headers, also the same `Authorization`.
  * @param origin of relative addresses
  * @param isAlone whether a call must be sent by itself
  */
@@ -28,7 +28,7 @@ export function shareEqual(send: typeof fetch, origin: string, isAlone: () => bo
     call.callers += 1;
     const response = await call.response;
     call.callers -= 1;
-    // The last caller gets the response itself: a body of which nobody reads a copy would stay in memory.
+    // The last caller gets the response itself: if nobody read its body, the body would stay in memory.
     return call.callers === 0 ? response : copyOf(response);
   };
 }

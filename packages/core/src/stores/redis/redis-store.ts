@@ -119,7 +119,7 @@ export class RedisStore implements Store {
     this.#session.expect(deadline);
   }
 
-  /** @param isOver does nobody wait for such calls any more? */
+  /** @param isOver whether nobody waits for such calls any more */
   #runner(isOver: () => boolean): RunKeys {
     return (script, keys, args) => {
       const write = () => ({ keys: [...keys], args });

@@ -125,10 +125,10 @@ export class Sender {
    * @param arrived called when all replies are there
    */
   #sendDeclared(batch: Batch, parts: readonly (readonly KeyGroup[])[], arrived = () => {}): void {
-    let underWay = parts.length;
+    let waiting = parts.length;
     const oneArrived = () => {
-      underWay -= 1;
-      if (underWay === 0) arrived();
+      waiting -= 1;
+      if (waiting === 0) arrived();
     };
     for (const one of batch.apart(parts)) this.send(one, oneArrived);
   }
