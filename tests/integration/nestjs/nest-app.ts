@@ -133,8 +133,8 @@ const othersComeAlong: Plugin = {
   name: 'others come along',
   setup: ({ onResolve, resolve: find }) =>
     onResolve({ filter: /^[^./#]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (pluginData === 'asked' || kind === 'entry-point') return undefined;
-      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      if (pluginData === 'resolving' || kind === 'entry-point') return undefined;
+      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'resolving' });
       // Optional dependencies of Nest are not installed.
       return errors.length > 0 ? { path, external: true } : undefined;
     }),
