@@ -73,7 +73,7 @@ test('a denial is counted for the axis that denied, and holds nothing', async ()
   await budget.close();
 });
 
-test('a hold that nobody settles is held until it lapses', async () => {
+test('an unsettled hold counts as held until it lapses', async () => {
   const { name, budget } = begin('1s');
   await budget.hold('ann', { usd: 10 });
   const now = performance.now();

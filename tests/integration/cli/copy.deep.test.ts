@@ -180,7 +180,7 @@ test('a file goes to Redis and back: bytes, times left, decisions, bookings, hol
   expect(await storedRules(target).text(1)).toBe(RULES(1));
 }, 120_000);
 
-test('what the other store has stays, and --overwrite replaces it', async () => {
+test('entries of the other store stay, and --overwrite replaces them', async () => {
   const [one, other] = [newFile(), newFile()];
   const from = limitersOf(sqlite(one));
   const to = limitersOf(sqlite(other));
