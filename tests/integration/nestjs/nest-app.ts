@@ -30,9 +30,13 @@ export class NestApp {
     const ended = app.#exited.then((code) => {
       throw new Error(`${file} ended with ${code}:\n${app.output}`);
     });
-    // It must not outlive a failed test.
-    const deadline = setTimeout(() => app.child.kill('SIGKILL'), START_MS);
-    await Promise.race([ended, app.#listening()]).finally(() => clearTimeout(deadline));
+    const address = () => `${file} prints its address; it printed:\n${app.output}`;
+    try {
+      await within(Promise.race([ended, app.#listening()]), address, START_MS);
+    } catch (error) {
+      await app.kill(); // it must not outlive a failed test
+      throw error;
+    }
     ended.catch(() => {}); // the caller has the error already, or awaits it later
     return app;
   }
