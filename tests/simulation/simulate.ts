@@ -87,9 +87,10 @@ async function end(world: World, callers: readonly Callers[]): Promise<void> {
 }
 
 function listen({ members, server, story }: World, calls: Calls, invariants: readonly Invariant[]): void {
-  const of = <K extends keyof Invariant>(name: K) => invariants.filter((one) => one[name] !== undefined);
-  const [keeping, kept, ended] = [of('keeping'), of('kept'), of('ended')];
-  const [begun, settled] = [of('begun'), of('settled')];
+  const withHook = <K extends keyof Invariant>(name: K) =>
+    invariants.filter((one) => one[name] !== undefined);
+  const [keeping, kept, ended] = [withHook('keeping'), withHook('kept'), withHook('ended')];
+  const [begun, settled] = [withHook('begun'), withHook('settled')];
   server.keeping = (turn) => {
     for (const one of keeping) one.keeping!(turn);
   };

@@ -24,13 +24,13 @@ export class Story {
 
   /** The last lines about one key, or about all, with their moments in ms. */
   text(about?: string): string {
-    const told = this.#lines.filter(
+    const events = this.#lines.filter(
       (event) => about === undefined || event.about === undefined || event.about === about,
     );
-    const lines = told.slice(-MOST).map(({ at, who, what }) => {
+    const lines = events.slice(-MOST).map(({ at, who, what }) => {
       const moment = (at / 1000).toFixed(3).padStart(10);
       return `${moment} ms  ${who.padEnd(8)} ${typeof what === 'string' ? what : what()}`;
     });
-    return told.length > MOST ? ['…', ...lines].join('\n') : lines.join('\n');
+    return events.length > MOST ? ['…', ...lines].join('\n') : lines.join('\n');
   }
 }

@@ -8,9 +8,9 @@ export const like = (store: Store, but: Partial<Store>): Store => ({
   loading: store.loading,
   clock: store.clock,
   fleet: store.fleet,
-  decide: (call, asked) => store.decide(call, asked),
+  decide: (call, caller) => store.decide(call, caller),
   ...(store.listen && { listen: (key, granted) => store.listen!(key, granted) }),
-  rate: (change, asked) => store.rate!(change, asked),
+  rate: (change, caller) => store.rate!(change, caller),
   // Otherwise a server that is silent for a second loses its connection, however long the limiter would wait.
   expect: (deadline) => store.expect?.(deadline),
   ...(store.connect && { connect: () => store.connect!() }),

@@ -27,11 +27,11 @@ export class Messages {
   readonly #stops: (() => void)[] = [];
 
   /**
-   * @param of name of the limiter; default: messages of all limiters and stores
+   * @param limiter its name; default: messages of all limiters and stores
    * @param traced whether to subscribe to the tracing channel, too
    */
   constructor(
-    readonly of?: string,
+    readonly limiter?: string,
     { traced = false, channels = NAMES }: { traced?: boolean; channels?: readonly TelemetryChannel[] } = {},
   ) {
     for (const name of channels) this.#stops.push(subscribe(name, (message) => this.#note(name, message)));
@@ -50,7 +50,7 @@ export class Messages {
     for (const event of ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const) {
       const traced: Channel = tracingChannel('sluice:decide')[event] as never;
       const listener = (message: unknown) => {
-        if (this.of !== undefined && (message as DecisionMessage).limiter !== this.of) return;
+        if (this.limiter !== undefined && (message as DecisionMessage).limiter !== this.limiter) return;
         this.log.push(event);
         this.#all.push({ name: event, message });
       };
@@ -61,7 +61,7 @@ export class Messages {
 
   #note(name: TelemetryChannel, message: object): void {
     const { limiter, state, result, reason } = message as Record<string, string | undefined>;
-    if (this.of !== undefined && limiter !== this.of) return;
+    if (this.limiter !== undefined && limiter !== this.limiter) return;
     const kind = name.slice('sluice:'.length);
     const what = state ?? result ?? reason ?? (kind === 'wait' ? 'waiting' : '');
     this.log.push(`${kind} ${what}`.trim());

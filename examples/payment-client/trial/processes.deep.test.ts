@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = await gateway.listen((request) => Number(request.headers['x-moment']));
   const name = uniqueName('trial');
   processes = [1, 2, 3, 4].map(() => fork(program.file, [name, redisUrl(), server.url], { execArgv: [] }));
-  await Promise.all(processes.map(said));
+  await Promise.all(processes.map(nextMessage));
 });
 
 afterEach(async () => {
@@ -42,19 +42,18 @@ afterEach(async () => {
   await server.close();
 });
 
-async function said(child: ChildProcess): Promise<unknown> {
-  const closed = new AbortController();
-  const message = once(child, 'message', { signal: closed.signal });
-  child.once('exit', () => closed.abort());
-  const [value] = await message;
-  return value;
+function nextMessage(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('exit', (code, signal) => reject(new Error(`a process ended (${code ?? signal})`)));
+  });
 }
 
 /** The calls of each process, in the order in which it made them. */
 function trial(way: 'consume' | 'acquire'): Promise<TrialCall[][]> {
   return Promise.all(
     processes.map((child) => {
-      const calls = said(child) as Promise<TrialCall[]>;
+      const calls = nextMessage(child) as Promise<TrialCall[]>;
       child.send(way);
       return calls;
     }),

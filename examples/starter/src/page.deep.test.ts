@@ -45,7 +45,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Page> {
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) {
-      complaints.push(`asked for ${request.url()}`);
+      complaints.push(`requested ${request.url()}`);
     }
   });
   await page.goto(url);

@@ -7,7 +7,7 @@ const processOf = (host: string, pid: number, more: object = {}) =>
     ...more,
   }) as unknown as FleetProcess;
 const counted = (processes: readonly FleetProcess[], limiters: readonly object[] = []) =>
-  ({ processes: processes.map((of) => ({ ...of, age: 3_000 })), limiters }) as unknown as UsageReport;
+  ({ processes: processes.map((entry) => ({ ...entry, age: 3_000 })), limiters }) as unknown as UsageReport;
 
 const one = processOf('web-1', 71);
 const calls = (decisions: object) => {

@@ -41,7 +41,7 @@ describe('the pauses of a key in force', () => {
     ]);
   });
 
-  test('of several texts the one whose end is nearest explains a pause', () => {
+  test('the text whose end is nearest explains a pause', () => {
     expect(shown([note(1, 300, true), note(2, 61, true), note(3, 20, true)], 60)).toMatchObject([{ by: 2 }]);
   });
 
@@ -62,7 +62,7 @@ describe('the pauses of a key in force', () => {
   });
 });
 
-describe('what a person reads of a pause of one process', () => {
+describe('the sentences about a pause of one process', () => {
   const limiter = RateLimiter.internals(
     new RateLimiter({
       name: 'a:pauses',

@@ -107,7 +107,7 @@ describe('the keys denied most', () => {
   });
 });
 
-test('what an axis of a meter took is listed apart, also if it was counted with other limiters', () => {
+test('amounts of a meter are listed apart by axis, also if they were counted with other limiters', () => {
   const policy = { algorithm: 'fixedWindow', limit: 5 };
   const meter = { axes: { usd: policy, output: policy }, soft: [], scopes: {} };
   const fleet = {

@@ -464,12 +464,12 @@ test('each bar has a label with its value', async () => {
 
 /** The left and right edges of the fields and buttons of the dialog. */
 const edges = `() => {
-  const of = (selector) => [...document.querySelectorAll('dialog ' + selector)].map((element) => element.getBoundingClientRect());
-  const [submit, cancel] = of('.buttons button');
+  const boxesOf = (selector) => [...document.querySelectorAll('dialog ' + selector)].map((element) => element.getBoundingClientRect());
+  const [submit, cancel] = boxesOf('.buttons button');
   return {
-    labels: of('.fields span').map(({ left }) => left),
-    left: [...of(':is(input, select)'), submit].map(({ left }) => left),
-    right: of(':is(input, select)').map(({ right }) => right),
+    labels: boxesOf('.fields span').map(({ left }) => left),
+    left: [...boxesOf(':is(input, select)'), submit].map(({ left }) => left),
+    right: boxesOf(':is(input, select)').map(({ right }) => right),
     tops: [submit.top, cancel.top],
     overflow: document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth,
   };

@@ -50,12 +50,12 @@ function documentOf(random: Random): string {
     return all.join(' ');
   };
   const field = (type: string, depth: number, after: number): string[] => {
-    const fields = Object.entries(FIELDS[type]!).filter(([, [of]]) => of === 'leaf' || depth > 0);
+    const fields = Object.entries(FIELDS[type]!).filter(([, [kind]]) => kind === 'leaf' || depth > 0);
     if (fields.length === 0) return [];
-    const [name, [of, sized]] = pick(fields);
+    const [name, [kind, sized]] = pick(fields);
     const args = sized && random(2) === 0 ? `(first: ${random(12)})` : '';
     names += 1;
-    const below = of === 'leaf' ? '' : ` { ${selections(of, depth - 1, after)} }`;
+    const below = kind === 'leaf' ? '' : ` { ${selections(kind, depth - 1, after)} }`;
     return [`a${names}: ${name}${args}${below}`];
   };
   const query = `{ ${selections('Query', 3, -1)} }`;

@@ -383,8 +383,8 @@ describe('a selection set is read once', () => {
     visit(document);
     return { document, reads };
   }
-  const times = (count: number, of: (i: number) => string) =>
-    Array.from({ length: count }, (_, i) => of(i)).join(' ');
+  const times = (count: number, textOf: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => textOf(i)).join(' ');
 
   test.each([
     ['of 10,000 aliases of a list', `{ ${times(10_000, (i) => `a${i}: page(first: ${i}) { id }`)} }`, 10_001],

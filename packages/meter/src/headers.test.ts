@@ -91,7 +91,7 @@ test('of several scopes an axis shows the one that denied, or the one with the l
 describe('a budget that refund holds have taken whole', () => {
   const refund = { lapse: 'refund', ttl: '16s' } as const;
 
-  test('comes back when they lapse, as a denial says, too', async () => {
+  test('comes back when they lapse, and a denial has the same time', async () => {
     const budget = begin({ axes: { usd: axes.usd }, ...refund });
     const hold = await budget.hold('ann', { usd: 1_000 });
     const item = (t: number) => [[`${budget.name}.usd`, { r: 0, t }]];
@@ -104,7 +104,7 @@ describe('a budget that refund holds have taken whole', () => {
     await budget.close();
   });
 
-  test('comes back before that if the limit has more earlier', async () => {
+  test('comes back earlier if the limit has permits before they lapse', async () => {
     const budget = begin({ axes: { output: axes.output }, ...refund });
     await (await budget.hold('ann', { output: 50 })).settle({ output: 50 });
     const { state } = await budget.hold('ann', { output: 50 });

@@ -285,7 +285,7 @@ test('a lost hold can be repeated after a repeat with more was denied', async ()
   await budget.close();
 });
 
-test('of several calls that repeat a lost hold one gets it', async () => {
+test('one of several calls that repeat a lost hold gets it', async () => {
   const budget = meter({ ...options, name: 'raced', store: losing([false, false]) });
   await rejection(budget.hold('key', { usd: 30 }, { id: 'r1' }));
   const again = [1, 2].map(() => budget.hold('key', { usd: 30 }, { id: 'r1' }));
@@ -297,11 +297,11 @@ test('of several calls that repeat a lost hold one gets it', async () => {
   await budget.close();
 });
 
-describe('what a lost hold without an id has taken', () => {
+describe('the permits of a lost hold without an id', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  test('is given back once the store answers', async () => {
+  test('are given back once the store answers', async () => {
     const budget = meter({ ...options, name: 'nameless', store: losing([false, false, true]) });
     await rejection(budget.hold('key', { usd: 30 }, { ttl: '1d' }));
     await jest.advanceTimersByTimeAsync(1_100); // the store is still out
@@ -311,7 +311,7 @@ describe('what a lost hold without an id has taken', () => {
     await budget.close();
   });
 
-  test('is given back without a message that a hold has lapsed, if no call has reached the store', async () => {
+  test('are given back without a message that a hold has lapsed, if no call has reached the store', async () => {
     const far = farStore();
     const budget = meter({ ...options, name: 'unreached', store: far.store });
     const states: unknown[] = [];
@@ -327,7 +327,7 @@ describe('what a lost hold without an id has taken', () => {
     await budget.close();
   });
 
-  test('is given back by attempts that end when the store has forgotten the hold', async () => {
+  test('are given back by attempts that end when the store has forgotten the hold', async () => {
     const losses = [false, ...Array<boolean>(20).fill(true)];
     const budget = meter({ ...options, name: 'given-up', store: losing(losses) });
     await rejection(budget.hold('key', { usd: 30 }));
@@ -338,7 +338,7 @@ describe('what a lost hold without an id has taken', () => {
   });
 });
 
-test('what more takes after the window of a refund hold has ended counts in the window that runs', async () => {
+test('amounts added after the window of a refund hold has ended count in the present window', async () => {
   const clock = new ManualClock();
   clock.set(Date.UTC(2026, 0, 1, 23, 59, 55) * 1000);
   const own = memoryStore({ clock });

@@ -43,14 +43,18 @@ test('amounts are counted by axis, once for each call, while they are held and w
   const [one, two] = [await budget.hold('ann', { usd: 10, output: 5 }), await budget.hold('ann', { usd: 7 })];
   await one.more({ output: 20 });
   await one.renew();
-  const of = (axis: string) => `meter=${name} axis=${axis}`;
-  expect((await values()).held).toEqual({ [of('usd')]: 17, [of('output')]: 25, [of('running')]: 2 });
+  const seriesOf = (axis: string) => `meter=${name} axis=${axis}`;
+  expect((await values()).held).toEqual({
+    [seriesOf('usd')]: 17,
+    [seriesOf('output')]: 25,
+    [seriesOf('running')]: 2,
+  });
   await one.settle({ usd: 4, output: 30 });
   await one.settle({ usd: 4, output: 30 });
   await two.cancel();
   expect(await values()).toEqual({
-    spent: { [of('usd')]: 4, [of('output')]: 30 },
-    held: { [of('usd')]: 0, [of('output')]: 0, [of('running')]: 0 },
+    spent: { [seriesOf('usd')]: 4, [seriesOf('output')]: 30 },
+    held: { [seriesOf('usd')]: 0, [seriesOf('output')]: 0, [seriesOf('running')]: 0 },
     denied: {},
   });
   await budget.close();
@@ -69,7 +73,7 @@ test('a denial is counted for the axis that denied, and holds nothing', async ()
   await budget.close();
 });
 
-test('a hold that nobody settles is held until it lapses', async () => {
+test('an unsettled hold counts as held until it lapses', async () => {
   const { name, budget } = begin('1s');
   await budget.hold('ann', { usd: 10 });
   const now = performance.now();

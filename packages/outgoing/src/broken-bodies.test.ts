@@ -48,10 +48,10 @@ describe.each<Ending>(['breaks', 'stalls'])('a refusal whose body %s', (ending) 
 
   test('still pauses through the interceptor of undici, and passes its status and its error on', async () => {
     const client = up.client({ ...account, retry: false });
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const controller = {
-      pause: () => told.push('pause'),
-      resume: () => told.push('resume'),
+      pause: () => received.push('pause'),
+      resume: () => received.push('resume'),
       abort: () => {},
     };
     const dispatch = client.interceptor()((_: object, handler: Handler) => {
@@ -64,15 +64,15 @@ describe.each<Ending>(['breaks', 'stalls'])('a refusal whose body %s', (ending) 
     dispatch(
       { origin: client.origin, path: '/a', method: 'GET' },
       {
-        onResponseStart: (_, status) => void told.push(status),
-        onResponseData: (_, chunk) => void told.push(String(chunk)),
-        onResponseError: (_, error) => void told.push(error),
+        onResponseStart: (_, status) => void received.push(status),
+        onResponseData: (_, chunk) => void received.push(String(chunk)),
+        onResponseError: (_, error) => void received.push(error),
       },
     );
     await up.clock.advance('1s');
     expect(await client.state()).toMatchObject([{ scope: 'account', status: 429 }]);
     const response = [429, '{"message":'];
-    expect(told).toEqual(ending === 'breaks' ? [...response, broken] : ['pause', ...response, 'resume']);
+    expect(received).toEqual(ending === 'breaks' ? [...response, broken] : ['pause', ...response, 'resume']);
   });
 });
 

@@ -21,7 +21,7 @@ interface Reply {
 async function dispatch(options: Partial<UpstreamOptions>, reply: (number: number) => Reply, path = '/a') {
   const client = up.client(options);
   const controller: Controller = { pause() {}, resume() {}, abort() {} };
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   let sent = 0;
   const send = client.interceptor()((_: object, handler: Handler) => {
     sent += 1;
@@ -35,15 +35,15 @@ async function dispatch(options: Partial<UpstreamOptions>, reply: (number: numbe
   send(
     { origin: client.origin, path, method: 'GET' },
     {
-      onResponseStart: (_, status) => void told.push(status),
-      onResponseData: (_, chunk) => void told.push(chunk),
-      onResponseError: (_, error) => void told.push(error),
+      onResponseStart: (_, status) => void received.push(status),
+      onResponseData: (_, chunk) => void received.push(chunk),
+      onResponseError: (_, error) => void received.push(error),
     },
   );
   await up.clock.advance('500ms');
   const state = await client.state();
   await up.clock.advance('5s');
-  return { sent, told, state };
+  return { sent, received, state };
 }
 
 const QUOTA = '{"error":{"code":"insufficient_quota"}}';
@@ -66,8 +66,8 @@ describe('the interceptor of undici gets bodies as they were sent', () => {
   ])(
     'a quota in a body of content-encoding %s is read, is not retried, and arrives as it was',
     async (coding, body) => {
-      const { sent, told, state } = await dispatch(OPENAI, () => refusal(coding, body));
-      expect([sent, told]).toEqual([1, [429, Buffer.from(body as string)]]);
+      const { sent, received, state } = await dispatch(OPENAI, () => refusal(coding, body));
+      expect([sent, received]).toEqual([1, [429, Buffer.from(body as string)]]);
       expect(state).toMatchObject([{ scope: 'account', kind: 'quota', reason: 'insufficient_quota' }]);
     },
   );
@@ -84,8 +84,8 @@ describe('the interceptor of undici gets bodies as they were sent', () => {
     const memory = process.memoryUsage().arrayBuffers;
     const answers = (number: number) =>
       number === 1 ? refusal(coding, body) : { status: 200, headers: {}, body: 'ok' };
-    const { sent, told } = await dispatch(OPENAI, answers);
-    expect([sent, told]).toEqual([2, [200, Buffer.from('ok')]]);
+    const { sent, received } = await dispatch(OPENAI, answers);
+    expect([sent, received]).toEqual([2, [200, Buffer.from('ok')]]);
     expect(process.memoryUsage().arrayBuffers - memory).toBeLessThan(20_000_000);
   });
 
@@ -118,8 +118,8 @@ describe('the interceptor of undici reads a success of services that refuse with
   ])('THROTTLED of Shopify, %s, pauses its budget and is repeated', async (_, headers, body) => {
     const answers = (number: number) =>
       number === 1 ? { status: 200, headers, body } : { status: 200, headers: json, body: ok };
-    const { sent, told } = await dispatch(shopify, answers, graphql);
-    expect([sent, told]).toEqual([2, [200, Buffer.from(ok)]]);
+    const { sent, received } = await dispatch(shopify, answers, graphql);
+    expect([sent, received]).toEqual([2, [200, Buffer.from(ok)]]);
   });
 
   test('ratelimited of Slack pauses', async () => {
@@ -137,14 +137,14 @@ describe('the interceptor of undici reads a success of services that refuse with
   ])(
     'a success whose body %s is passed on, at the latest after a second',
     async (_, headers, body, stalls) => {
-      const { sent, told } = await dispatch(shopify, () => ({ status: 200, headers, body, stalls }));
-      expect([sent, told]).toEqual([1, [200, Buffer.from(body)]]);
+      const { sent, received } = await dispatch(shopify, () => ({ status: 200, headers, body, stalls }));
+      expect([sent, received]).toEqual([1, [200, Buffer.from(body)]]);
     },
   );
 
   test('other services pass a success on before its body', async () => {
     const client = up.client();
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const controller: Controller = { pause() {}, resume() {}, abort() {} };
     const send = client.interceptor()((_: object, handler: Handler) => {
       handler.onRequestStart?.(controller, {});
@@ -153,9 +153,9 @@ describe('the interceptor of undici reads a success of services that refuse with
     });
     send(
       { origin: client.origin, path: '/a', method: 'GET' },
-      { onResponseStart: (_, status) => void told.push(status) },
+      { onResponseStart: (_, status) => void received.push(status) },
     );
     await up.clock.advance(1);
-    expect(told).toEqual([200]);
+    expect(received).toEqual([200]);
   });
 });

@@ -51,7 +51,7 @@ test('a signal that is aborted already sends nothing', async () => {
   expect(up.log).toEqual([]);
 });
 
-test('of the waiting calls of a process those with a higher priority go first', async () => {
+test('waiting calls of a process with a higher priority go first', async () => {
   const client = up.client({
     limits: perSecond(1),
     timeout: '1m',

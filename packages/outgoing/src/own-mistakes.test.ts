@@ -56,7 +56,7 @@ describe('a call that fetch refuses without sending it', () => {
   });
 });
 
-test('what fetch takes is sent: methods, bodies, headers and settings of all kinds', async () => {
+test('the client sends all that fetch accepts: methods, bodies, headers and settings', async () => {
   const client = up.client();
   const post = { method: 'POST' };
   const calls: RequestInit[] = [

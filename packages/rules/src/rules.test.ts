@@ -257,9 +257,11 @@ rules:
     plan: '#{query.plan}'
     limit: { fixedWindow: { limit: $plan.n, window: 1m } }
 `);
-    const of = (plan: string) => ({ view: request({ path: '/user', query: { user: 'ann', plan } }) });
-    expect(rules.matchAll([of('free'), of('pro')])).toBeUndefined();
-    expect(rules.matchAll([of('pro'), of('pro')])?.calls?.enforced).toMatchObject({ cost: { user: 2 } });
+    const requestOf = (plan: string) => ({ view: request({ path: '/user', query: { user: 'ann', plan } }) });
+    expect(rules.matchAll([requestOf('free'), requestOf('pro')])).toBeUndefined();
+    expect(rules.matchAll([requestOf('pro'), requestOf('pro')])?.calls?.enforced).toMatchObject({
+      cost: { user: 2 },
+    });
     await rules.close();
     await store.close();
   });

@@ -38,7 +38,7 @@ test.each([
   [`/dev/sda1 ${folder} fuse.ntfs-3g rw 0 0`, undefined],
   [`host:/ ${folder}-else fuse.sshfs rw 0 0`, undefined],
   [`host:/ ${folder} fuse.sshfs rw 0 0\n/dev/sdb ${folder} fuse.ntfs-3g rw 0 0`, undefined],
-])('of FUSE the mounts tell: %j', (mounts, name) => {
+])('the mounts name the file system behind FUSE: %j', (mounts, name) => {
   onType(0x65735546);
   jest.spyOn(fs, 'readFileSync').mockReturnValue(mounts);
   expect(networkDiskOf(file)).toBe(name);

@@ -237,7 +237,7 @@ test('while the store is out, this process counts, and windows stay as they are'
   expect(await statuses(4)).toEqual([200, 200, 429, 429]);
 });
 
-test('a store that goes out between a hit and its longer wait does not fail the request', async () => {
+test('a store that fails between a hit and its longer wait does not fail the request', async () => {
   const far = failingStore();
   const { get, statuses } = await served(far.store, { exponentialBackoff: true });
   far.refuse('refund', 'charge');

@@ -57,7 +57,7 @@ test.each([{ skipFailedRequests: true }, { skipSuccessfulRequests: true }, {}])(
   },
 );
 
-test('a store that goes out before a hit is taken back does not fail the request', async () => {
+test('a store that fails before a hit is taken back does not fail the request', async () => {
   const far = failingStore();
   const get = served(honoRateLimiterStore({ name: 'api', store: far.store }), { skipFailedRequests: true });
   far.refuse('refund');

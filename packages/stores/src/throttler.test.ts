@@ -113,7 +113,7 @@ test('while the store is out, this process counts', async () => {
   expect(await hit(5000)).toMatchObject({ isBlocked: true, totalHits: 3 });
 });
 
-test('a store that goes out between a denial and its correction does not fail the request', async () => {
+test('a store that fails between a denial and its correction does not fail the request', async () => {
   const far = failingStore();
   const { hit } = storageOf(far.store);
   far.refuse('refund');

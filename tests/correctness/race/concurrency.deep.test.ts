@@ -44,8 +44,8 @@ test('never more permits are held than the limit, while holders die and replies 
   const share = heldTime(held.flat()) / (KEYS * LIMIT * lasted);
   const died = held.flat().filter(({ start, end }) => end - start >= LEASE_MS * 1000).length;
   const rows = [
-    ['', 'asked', 'held', 'resets', 'died', 'time that permits were held'],
-    ['concurrency', ...[outcome.asked, held.flat().length, outcome.resets, died].map(String), percent(share)],
+    ['', 'calls', 'held', 'resets', 'died', 'time that permits were held'],
+    ['concurrency', ...[outcome.calls, held.flat().length, outcome.resets, died].map(String), percent(share)],
   ];
   process.stdout.write(`\n${aligned(rows)}\n\n`);
 

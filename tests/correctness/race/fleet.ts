@@ -19,7 +19,7 @@ export interface Answered {
 
 /** The result of a run of all processes; `answers` in the order of their moments. */
 export interface Outcome {
-  readonly asked: number;
+  readonly calls: number;
   readonly resets: number;
   readonly answers: readonly Answered[];
 }
@@ -65,7 +65,7 @@ export class Fleet {
     if (raceRun.calls === undefined) for (const child of this.children) child.send('over');
     const results = await running;
     return {
-      asked: sum(results.map(({ asked }) => asked)),
+      calls: sum(results.map(({ calls }) => calls)),
       resets: sum(results.map(({ resets }) => resets)),
       answers: results.flatMap(({ answers }) => unpacked(answers)).sort((a, b) => a.moment - b.moment),
     };

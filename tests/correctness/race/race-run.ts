@@ -37,7 +37,7 @@ export interface RaceRun {
 }
 
 export interface RaceRunResult {
-  readonly asked: number;
+  readonly calls: number;
   readonly resets: number;
   /** `FIELDS` numbers for each record: see `Answered`. */
   readonly answers: Float64Array;

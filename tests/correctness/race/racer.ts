@@ -15,7 +15,7 @@ class Race {
   readonly #answers: number[] = [];
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #before: number;
-  #asked = 0;
+  #calls = 0;
   over = false;
 
   constructor(
@@ -47,19 +47,19 @@ class Race {
     await CALLS[this.raceRun.kind](course, this.connected);
     clearInterval(this.#timer);
     return {
-      asked: this.#asked,
+      calls: this.#calls,
       resets: (this.connected.proxy?.lostReplies ?? 0) - this.#before,
       answers: Float64Array.from(this.#answers),
     };
   }
 
   #goesOn(): boolean {
-    if (this.over || this.#asked === this.raceRun.calls) return false;
-    if (this.#asked === this.#lossAt[0]) {
+    if (this.over || this.#calls === this.raceRun.calls) return false;
+    if (this.#calls === this.#lossAt[0]) {
       this.#lossAt.shift();
       this.connected.proxy?.resetNextReply();
     }
-    this.#asked += 1;
+    this.#calls += 1;
     return true;
   }
 }

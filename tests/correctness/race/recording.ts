@@ -10,9 +10,9 @@ export const recording = (store: Store, heard: (call: Call, answer: Answer | und
   remote: store.remote,
   slotted: store.slotted,
   clock: store.clock,
-  async decide(call, asked) {
+  async decide(call, caller) {
     try {
-      const answer = await store.decide(call, asked);
+      const answer = await store.decide(call, caller);
       heard(call, answer);
       return answer;
     } catch (error) {
@@ -21,6 +21,6 @@ export const recording = (store: Store, heard: (call: Call, answer: Answer | und
     }
   },
   listen: (key, granted) => store.listen!(key, granted),
-  rate: (change, asked) => store.rate!(change, asked),
+  rate: (change, caller) => store.rate!(change, caller),
   close: () => store.close(),
 });

@@ -36,9 +36,9 @@ test.each(contests)(
       calls: 5_000,
       inFlight: 16,
     } as const;
-    const { asked, answers } = await fleet.run(raceRun);
+    const { calls, answers } = await fleet.run(raceRun);
     const admitted = answers.filter(({ allowed }) => allowed);
-    expect(answers.length).toBe(asked);
+    expect(answers.length).toBe(calls);
     expect(violations(admitted, judge)).toEqual([]);
     expect(byKey(admitted).size).toBe(KEYS);
     expect(permits(admitted) / permits(idealOf(answers, ideal))).toBeGreaterThanOrEqual(0.9);

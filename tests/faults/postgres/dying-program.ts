@@ -12,16 +12,16 @@ export type Moment = 'locked' | 'sent';
 /** @param die is called in a turn of any connection, at that moment */
 function dyingClient(url: string, moment: Moment, turn: () => boolean, die: () => void): Client {
   const client = new Client(url);
-  const query = client.query.bind(client) as (asked: { text: string }) => unknown;
+  const query = client.query.bind(client) as (statement: { text: string }) => unknown;
   const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection;
   let dies = false;
-  const watched = (asked: { text: string }): unknown => {
-    const writes = startsSecondTrip(asked);
+  const watched = (statement: { text: string }): unknown => {
+    const writes = startsSecondTrip(statement);
     if (writes) dies = turn();
     if (writes && dies && moment === 'locked') die();
-    const answer = query(asked);
+    const answer = query(statement);
     // It is called when the system has taken COMMIT.
-    if (dies && moment === 'sent' && asked.text === 'COMMIT') stream.write('', die);
+    if (dies && moment === 'sent' && statement.text === 'COMMIT') stream.write('', die);
     return answer;
   };
   return Object.assign(client, { query: watched as Client['query'] });

@@ -65,13 +65,13 @@ test('a process that stands still for half a second with its rows locked still k
   let stalls = 0;
   const connect = (): Client => {
     const client = new Client(url);
-    const query = client.query.bind(client) as (asked: { text: string }) => unknown;
-    const stalling = (asked: { text: string }): unknown => {
-      if (startsSecondTrip(asked)) {
+    const query = client.query.bind(client) as (statement: { text: string }) => unknown;
+    const stalling = (statement: { text: string }): unknown => {
+      if (startsSecondTrip(statement)) {
         stalls += 1;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); // as garbage collection does
       }
-      return query(asked);
+      return query(statement);
     };
     return Object.assign(client, { query: stalling as Client['query'] });
   };

@@ -115,16 +115,16 @@ async function use({ login, api, jobs, mails, codes, shared }: Limiters) {
 
 /** What a caller sees: without times, which go on. */
 async function seen({ login, api, jobs, mails, codes, shared }: Limiters) {
-  const of = async (limiter: RateLimiter, key: string) => {
+  const stateOf = async (limiter: RateLimiter, key: string) => {
     const { allowed, policies } = await limiter.peek(key);
     return [allowed, policies.map(({ remaining }) => remaining)];
   };
   return {
-    login: await of(login, 'ann'),
-    api: [await of(api, 'ann'), await of(api, 'bob'), await of(api, 'eve')],
-    jobs: await of(jobs, 'carl'),
-    mails: await of(mails, 'dan'),
-    codes: await of(codes, 'fay'),
+    login: await stateOf(login, 'ann'),
+    api: [await stateOf(api, 'ann'), await stateOf(api, 'bob'), await stateOf(api, 'eve')],
+    jobs: await stateOf(jobs, 'carl'),
+    mails: await stateOf(mails, 'dan'),
+    codes: await stateOf(codes, 'fay'),
     shared: [await shared.availablePermits(), await shared.getConfig()],
   };
 }
@@ -180,7 +180,7 @@ test('a file goes to Redis and back: bytes, times left, decisions, bookings, hol
   expect(await storedRules(target).text(1)).toBe(RULES(1));
 }, 120_000);
 
-test('what the other store has stays, and --overwrite replaces it', async () => {
+test('entries of the other store stay, and --overwrite replaces them', async () => {
   const [one, other] = [newFile(), newFile()];
   const from = limitersOf(sqlite(one));
   const to = limitersOf(sqlite(other));
@@ -331,8 +331,8 @@ test('names the store that does not answer, and needs a confirmation before it w
   await limitersOf(sqlite(file)).api.consume('ann');
   const out = await sluice(['copy', '--from', `sqlite:${file}`, '--to', 'redis://127.0.0.1:1', '--yes']);
   expect([out.code, out.stderr]).toEqual([2, expect.stringContaining('redis://127.0.0.1:1 does not answer')]);
-  const asked = await sluice(['copy', '--from', `sqlite:${file}`, '--to', server.url]);
-  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('Add --yes')]);
+  const unconfirmed = await sluice(['copy', '--from', `sqlite:${file}`, '--to', server.url]);
+  expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringContaining('Add --yes')]);
   expect(await client.dbsize()).toBe(0);
 });
 

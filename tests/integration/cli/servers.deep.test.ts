@@ -288,7 +288,7 @@ describe('SQLite', () => {
   commands(() => store, at);
   ruleCommands(() => store, at, 'sqlite');
 
-  test('the address can be in SLUICE_STORE, and an option goes before it', async () => {
+  test('SLUICE_STORE can have the address, and an option overrides it', async () => {
     const env = { SLUICE_STORE: `sqlite:${file}`, COLUMNS: '1000' };
     expect(await sluice(['ls', '--json'], env)).toMatchObject({ code: 0, stderr: '' });
     const { code, stderr } = await sluice(['ls', '--redis', 'redis://127.0.0.1:1'], env);

@@ -41,7 +41,7 @@ export const KINDS: readonly Kind[] = [
       new Cluster5([...addresses], options as object) as unknown as Cluster6,
   },
   {
-    name: 'a Cluster that keeps nothing for later and connects when asked, with a keyPrefix',
+    name: 'a Cluster without a queue that connects lazily, with a keyPrefix',
     connect: (addresses, options) =>
       ioredis6(addresses, { enableOfflineQueue: false, lazyConnect: true, keyPrefix: 'app:', ...options }),
   },

@@ -92,7 +92,7 @@ test.each<[string, () => string, RegExp]>([
   60_000,
 );
 
-test('REDIS_URL still chooses Redis, and STORE goes before it', async () => {
+test('REDIS_URL still chooses Redis, and STORE overrides it', async () => {
   expect((await demo({ REDIS_URL: redis.url })).where).toMatch(/^in Redis/);
   expect((await demo({ REDIS_URL: redis.url, STORE: 'memory' })).where).toBe('in memory');
 }, 60_000);

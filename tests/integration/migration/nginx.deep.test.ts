@@ -57,8 +57,8 @@ interface Recorded {
 /** The requests of a client in the order in which nginx handled them. Requests of one burst are alike. */
 function recordedOf(log: readonly LoggedRequest[], client: number): Recorded[] {
   const own = log.flatMap(({ at, status, request: text }) => {
-    const [of, burst] = text.split('.').map(Number);
-    return of === client ? [{ at, burst: burst!, allowed: status === 200 }] : [];
+    const [from, burst] = text.split('.').map(Number);
+    return from === client ? [{ at, burst: burst!, allowed: status === 200 }] : [];
   });
   own.sort((a, b) => a.burst - b.burst || a.at - b.at || Number(b.allowed) - Number(a.allowed));
   return own.map(({ at, burst, allowed }) => ({

@@ -30,9 +30,13 @@ export class NestApp {
     const ended = app.#exited.then((code) => {
       throw new Error(`${file} ended with ${code}:\n${app.output}`);
     });
-    // It must not outlive a failed test.
-    const deadline = setTimeout(() => app.child.kill('SIGKILL'), START_MS);
-    await Promise.race([ended, app.#listening()]).finally(() => clearTimeout(deadline));
+    const address = () => `${file} prints its address; it printed:\n${app.output}`;
+    try {
+      await within(Promise.race([ended, app.#listening()]), address, START_MS);
+    } catch (error) {
+      await app.kill(); // it must not outlive a failed test
+      throw error;
+    }
     ended.catch(() => {}); // the caller has the error already, or awaits it later
     return app;
   }
@@ -133,8 +137,8 @@ const othersComeAlong: Plugin = {
   name: 'others come along',
   setup: ({ onResolve, resolve: find }) =>
     onResolve({ filter: /^[^./#]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (pluginData === 'asked' || kind === 'entry-point') return undefined;
-      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'asked' });
+      if (pluginData === 'resolving' || kind === 'entry-point') return undefined;
+      const { errors } = await find(path, { kind, importer, resolveDir, pluginData: 'resolving' });
       // Optional dependencies of Nest are not installed.
       return errors.length > 0 ? { path, external: true } : undefined;
     }),

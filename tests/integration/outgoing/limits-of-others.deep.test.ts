@@ -45,7 +45,7 @@ test.each([
   },
 );
 
-test('in processes whose timers and ways are up to 40 ms late, few calls are refused: the margin grows with their lateness', async () => {
+test('few calls are refused if timers and connections are up to 40 ms late: the margin grows with the delay', async () => {
   const { served, refused, ideal } = await runCalls({ calls: 2000, jitter: 40 });
   expect(served).toBe(2000);
   // With a margin of 5 ms twelve are refused, and the calls take 1.15 of the ideal time.
@@ -53,7 +53,7 @@ test('in processes whose timers and ways are up to 40 ms late, few calls are ref
   expect(ideal).toBeLessThanOrEqual(1.12);
 });
 
-test('in processes that stand still for 60 ms now and then, at most three calls in a thousand are refused', async () => {
+test('at most three calls in a thousand are refused if processes are blocked for 60 ms now and then', async () => {
   const { served, refused, ideal } = await runCalls({ latency: 200, stalls: 0.004 });
   expect(served).toBe(CALLS);
   // Without a gap between the calls ten times as many are: each stall makes a burst that comes again in the windows after it.

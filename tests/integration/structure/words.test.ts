@@ -44,8 +44,13 @@ test.each(Object.entries(PHRASES))('no file has the phrase "%s"', (phrase, inste
   expect(placesOf(pattern, instead)).toEqual([]);
 });
 
+/** A string, or a template whose values may have strings of their own. */
+const TEXT = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|\$\{[^}]*\}|\$(?!\{)|[^`\\$])*`/.source;
+/** `test(`, `describe.skip(`, and what follows a table of `each` or the ability of a framework: `)(`. */
+const CALL = /(?:(?<![.\w])(?:test|it|describe)(?:\.\w+)*|[)`])\(/.source;
+
 const SAID = {
-  titles: /(?<![.\w])(?:test|describe)\b[^'"`\n]*(['"`]).*\1,|\)\(\s*(['"`]).*?\2,/gm,
+  titles: new RegExp(`${CALL}\\s*(?<title>${TEXT})`, 'g'),
   comments: /(?<=^|\s)\/(?:\/|\*\*) .*$|^ *\* .*$/gm,
 };
 
@@ -64,6 +69,49 @@ test.each(Object.entries(SPOKEN))('no title and no comment has %s', (phrase, ins
       ),
   );
   expect(places).toEqual([]);
+});
+
+test('the check reads titles in every form and position', () => {
+  const text = `
+test('one line', async () => {
+it("it's \\"quoted\\"", () => {
+describe(
+  'the line after',
+test.each([
+  ['a row', 1],
+])('a table %s', () => {
+describe.each(kinds)(
+  'a table, the line after',
+test.each\`
+  a | b
+\`('a tagged table $a', () => {
+test.skip(
+  \`a template of \${kind}, \${isMany ? \`many\` : 'one'}
+    and two lines\`,
+needs('trustProxy')(
+  'an ability',
+program.test('no title');
+describe(value);
+`;
+  expect([...text.matchAll(SAID.titles)].map(({ groups }) => groups!.title)).toEqual([
+    "'one line'",
+    String.raw`"it's \"quoted\""`,
+    "'the line after'",
+    "'a table %s'",
+    "'a table, the line after'",
+    "'a tagged table $a'",
+    expect.stringMatching(/^`a template of .*and two lines`$/s),
+    "'an ability'",
+  ]);
+});
+
+test('no test file has more tests than titles that the check reads', () => {
+  const tests = /^ *(?:test|it|describe)(?:\.\w+)*\(/gm;
+  const unread = files
+    .filter(({ path }) => /\.(?:test|suite)\.ts$/.test(path))
+    .filter(({ text }) => [...text.matchAll(tests)].length > [...text.matchAll(SAID.titles)].length);
+  // Its title is the name of a store.
+  expect(unread.map(({ path }) => path)).toEqual(['tests/contracts/store/all.suite.ts']);
 });
 
 test('a phrase is found across lines of a comment', () => {

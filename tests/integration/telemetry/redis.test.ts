@@ -29,8 +29,8 @@ async function connected(url = redisUrl()): Promise<RedisStore> {
   return store;
 }
 
-function listen(...of: ConstructorParameters<typeof Messages>): Messages {
-  const messages = new Messages(...of);
+function listen(...args: ConstructorParameters<typeof Messages>): Messages {
+  const messages = new Messages(...args);
   closers.push(() => messages.stop());
   return messages;
 }

@@ -52,7 +52,7 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
   });
   page.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !/^(data|blob):/.test(request.url())) {
-      complaints.push(`asked for ${request.url()}`);
+      complaints.push(`requested ${request.url()}`);
     }
   });
   await page.goto(url + path);

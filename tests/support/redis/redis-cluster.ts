@@ -149,8 +149,12 @@ async function join(nodes: readonly Node[], masters: number): Promise<void> {
 
 async function whole(nodes: readonly Node[]): Promise<void> {
   const deadline = Date.now() + READY_MS;
-  while (!(await Promise.all(nodes.map((node) => knowsAll(node, nodes.length)))).every(Boolean)) {
-    if (Date.now() > deadline) throw new Error('The nodes of a Redis Cluster did not find each other');
+  for (;;) {
+    const known = await Promise.all(nodes.map((node) => knowsAll(node, nodes.length)));
+    const waiting = nodes.filter((_, i) => !known[i]).map(({ port }) => port);
+    if (waiting.length === 0) return;
+    if (Date.now() > deadline)
+      throw new Error(`The nodes on ports ${waiting.join(', ')} do not know the whole Redis Cluster`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -37,8 +37,11 @@ async function linked(url: string, master: number, password?: string): Promise<v
   });
   const deadline = Date.now() + READY_MS;
   try {
-    while (!/master_link_status:up/.test(await client.info('replication'))) {
-      if (Date.now() > deadline) throw new Error(`A replica did not reach its master on port ${master}`);
+    for (;;) {
+      const info = await client.info('replication');
+      if (/master_link_status:up/.test(info)) return;
+      if (Date.now() > deadline)
+        throw new Error(`A replica did not reach its master on port ${master}:\n${info}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   } finally {

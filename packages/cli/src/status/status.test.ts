@@ -42,7 +42,7 @@ const fleet = (processes: FleetProcess[], limiters: KnownLimiter[] = [login, api
 });
 const counted = (processes: FleetProcess[], more: Partial<UsageReport> = {}) =>
   ({
-    processes: processes.map((of) => ({ ...of, age: 3_000 })),
+    processes: processes.map((entry) => ({ ...entry, age: 3_000 })),
     limiters: [],
     refused: [],
     keys: 'plain',

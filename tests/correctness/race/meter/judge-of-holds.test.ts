@@ -51,7 +51,7 @@ test.each([
   expect(logOf(first, [['hold', 'b', REFUND, later, 6, later + 10]]).mostOf('usd a', rule).sum).toBe(sum);
 });
 
-test('what grew later leaves the window later, and is the first that was not used', () => {
+test('an amount that a hold added later leaves the window later, and is the first to count as unused', () => {
   const grown = [
     ['hold', 'a', KEEP, 0, 6, 10],
     ['hold', 'a', 0, 300, 9, 310],

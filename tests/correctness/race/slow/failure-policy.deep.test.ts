@@ -17,7 +17,7 @@ const KEYS = 3;
 let redis: RedisServer;
 let fleet: Fleet;
 const table: string[][] = [
-  ['most permits of a window, in limits', 'asked', 'decided by Redis', 'partly', 'not at all', 'all in all'],
+  ['most permits of a window, in limits', 'calls', 'decided by Redis', 'partly', 'not at all', 'all in all'],
 ];
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const POLICIES = [
 const KEYS_OF_EACH = POLICIES.length * KEYS;
 
 describe.each(Object.keys(OUTAGES) as (keyof typeof OUTAGES)[])('while Redis is %s', (outage) => {
-  let asked = 0;
+  let calls = 0;
   let answers: readonly Answered[] = [];
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe.each(Object.keys(OUTAGES) as (keyof typeof OUTAGES)[])('while Redis is 
       inFlight: 8,
       failurePolicies: FAILURE_POLICIES.flatMap(({ failurePolicy }) => POLICIES.map(() => failurePolicy)),
     };
-    ({ asked, answers } = await fleet.run(raceRun, async () => {
+    ({ calls, answers } = await fleet.run(raceRun, async () => {
       await sleep(2 * WINDOW_MS);
       await begin();
       await sleep(3 * WINDOW_MS);
@@ -99,7 +99,7 @@ describe.each(Object.keys(OUTAGES) as (keyof typeof OUTAGES)[])('while Redis is 
       const hour = most((window) => window.hour);
       table.push([
         `${outage}, ${share === 1 ? 'the whole limit each' : 'an eighth each'}`,
-        String(asked),
+        String(calls),
         ...[whole, partly, none, hour].map((limits) => limits.toFixed(1)),
       ]);
 

@@ -9,7 +9,7 @@ const LEASE_MS = 700;
 const KEYS = 6;
 
 const table: string[][] = [
-  ['', 'asked', 'held', 'resets', 'losses', 'leases ended', 'time that permits were held'],
+  ['', 'calls', 'held', 'resets', 'losses', 'leases ended', 'time that permits were held'],
 ];
 export const printHolders = (): void => void process.stdout.write(`\n${aligned(table)}\n\n`);
 
@@ -26,7 +26,7 @@ export async function holdersTrial(
   let losses: readonly number[] = [];
   const policies = [concurrency({ limit: LIMIT, lease: LEASE_MS })];
   const raceRun = { kind: 'hold', policies, keys: KEYS, inFlight: 16, resetEach: 1_500 } as const;
-  const { asked, resets, answers } = await fleet.run(
+  const { calls, resets, answers } = await fleet.run(
     { ...raceRun, name: name.replace(/\W+/g, '-') },
     async () => {
       losses = await meanwhile();
@@ -38,7 +38,7 @@ export async function holdersTrial(
   const ended = held.flat().filter(({ start, end }) => end - start >= LEASE_MS * 1000).length;
   table.push([
     name,
-    ...[asked, held.flat().length, resets, losses.length, ended].map(String),
+    ...[calls, held.flat().length, resets, losses.length, ended].map(String),
     percent(share),
   ]);
 

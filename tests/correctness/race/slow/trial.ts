@@ -25,7 +25,7 @@ const all: readonly Contest[] = [
 export const KEY_NUMBERS = Array.from({ length: KEYS * all.length }, (_, key) => key);
 
 const table: string[][] = [
-  ['', 'asked', 'answered', 'resets', 'losses', 'admitted', 'of the ideal', 'most extra, of a limit'],
+  ['', 'calls', 'answered', 'resets', 'losses', 'admitted', 'of the ideal', 'most extra, of a limit'],
 ];
 export const printTable = (): void => void process.stdout.write(`\n${aligned(table)}\n\n`);
 
@@ -50,7 +50,7 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
   const outcome = await fleet.run(raceRun, async () => {
     losses = await meanwhile();
   });
-  const { asked, resets, answers } = outcome;
+  const { calls, resets, answers } = outcome;
 
   const admitted = answers.filter(({ allowed }) => allowed);
   const isOfContest = (contest: number) => (key: number) => Math.floor(key / KEYS) === contest;
@@ -81,7 +81,7 @@ export async function trial(fleet: Fleet, name: string, meanwhile: () => Promise
   const lost = Math.max(...KEY_NUMBERS.map((key) => losses(key).length));
   table.push([
     name,
-    ...[asked, answers.length, resets, lost, admitted.length].map(String),
+    ...[calls, answers.length, resets, lost, admitted.length].map(String),
     percent(share),
     percent(extra),
   ]);

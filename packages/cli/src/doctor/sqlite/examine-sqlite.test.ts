@@ -13,11 +13,11 @@ const GOOD: SqliteFacts = {
 };
 
 const examined = (facts: Partial<SqliteFacts> | Error) => {
-  const of = async () => {
+  const readFacts = async () => {
     if (facts instanceof Error) throw facts;
     return { ...GOOD, ...facts };
   };
-  return examineSqlite({ file: 'limits.db', facts: of } as unknown as SqliteStore, false);
+  return examineSqlite({ file: 'limits.db', facts: readFacts } as unknown as SqliteStore, false);
 };
 
 test('a file without faults has three findings, all ok', async () => {
