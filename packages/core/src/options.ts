@@ -155,11 +155,20 @@ export function describe(value: unknown): string {
 export const count = (number: number, one: string, several = `${one}s`): string =>
   `${number} ${number === 1 ? one : several}`;
 
-const NAME = /^[\w.:/@#-]{1,100}$/;
+/** Characters of the longest name. */
+export const LONGEST_NAME = 100;
 
-/** For names in keys, headers and errors. @throws TypeError */
+const NAME = /^[\w.:/@#-]+$/;
+
+/** Can it be a name in keys, headers and errors, such as the name of a limiter? */
+export const isName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= LONGEST_NAME && NAME.test(value);
+
+/** @throws TypeError unless `isName` */
 export function checkName(what: string, value: unknown): void {
-  if (typeof value !== 'string' || !NAME.test(value)) {
-    throw new TypeError(`${what} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`);
+  if (!isName(value)) {
+    throw new TypeError(
+      `${what} must be 1 to ${LONGEST_NAME} letters, digits or . _ - : / @ #, not ${describe(value)}`,
+    );
   }
 }
