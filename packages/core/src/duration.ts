@@ -1,4 +1,4 @@
-import { describe } from './options.js';
+import { describe, didYouMean } from './options.js';
 
 /** A length of time: `'250ms'`, `'5s'`, `'1m30s'`, `'1.5h'`, `'1d'`, `'1 minute'`, `'2 hours'`, or a number of milliseconds. */
 export type Duration = string | number;
@@ -50,7 +50,7 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
 
 function hintOf(value: unknown): string {
   const adverb = String(value).toLowerCase();
-  return Object.hasOwn(OF_ADVERB, adverb) ? `; did you mean '${OF_ADVERB[adverb]}'?` : '';
+  return didYouMean(Object.hasOwn(OF_ADVERB, adverb) ? OF_ADVERB[adverb] : undefined);
 }
 
 function parse(text: unknown): number {

@@ -74,6 +74,10 @@ export { RedisStore } from './stores/redis/redis-store.js';
 /** A constant with its type, because the declarations of dist cannot resolve #platform. */
 export const hasBackground: boolean = ofPlatform;
 
+// `@sluice/serve` decides several descriptors together, and names the binding policy of each.
+
+export { bindingPart } from './call/call.js';
+
 // Rules are read from the store again after a change, and published to the fleet.
 
 export { Agenda } from './agenda.js';

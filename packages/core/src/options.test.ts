@@ -1,5 +1,5 @@
 import { fixedWindow, memoryStore, RateLimiter, redisStore, tokenBucket } from './index.js';
-import { count } from './options.js';
+import { checkOneOf, count } from './options.js';
 
 test.each([
   [
@@ -39,6 +39,19 @@ test('a misspelt option is refused with the nearest name, any other with the lis
   expect(() => new RateLimiter({ elephant: 1 } as never)).toThrow(
     "RateLimiter has no option 'elephant'; its options are policy, policies, name",
   );
+});
+
+test('a word that is not one of the accepted ones is refused with these, and with the nearest one', () => {
+  const align = (given: unknown) => () => checkOneOf('align', given, ['first-hit', 'clock']);
+  const style = (given: unknown) => () => checkOneOf('style', given, ['full', 'short', 'none'], ' or false');
+  expect([align('clock')(), style('none')()]).toEqual(['clock', 'none']);
+  expect(align('clok')).toThrow(
+    new RangeError("align must be 'first-hit' or 'clock', not \"clok\"; did you mean 'clock'?"),
+  );
+  expect(style('NONE')).toThrow(
+    new RangeError('style must be one of full, short, none or false, not "NONE"; did you mean \'none\'?'),
+  );
+  expect(style(5)).toThrow(new RangeError('style must be one of full, short, none or false, not 5'));
 });
 
 test('a factory passed as a policy is refused with the call to write', () => {

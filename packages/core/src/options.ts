@@ -44,10 +44,9 @@ export function checkOptions(
   for (const name of Object.keys(options)) {
     if (accepted.includes(name)) continue;
     const known = accepted.includes('policy') ? { ...FOREIGN_OPTIONS, ...remedies } : remedies;
-    const meant = nearest(name, accepted);
-    const remedy = Object.hasOwn(known, name) ? `: ${known[name]}` : meant && `; did you mean '${meant}'?`;
+    const remedy = Object.hasOwn(known, name) ? `: ${known[name]}` : didYouMean(nearest(name, accepted));
     throw new TypeError(
-      `${where} has no option '${name}'${remedy ?? `; its options are ${accepted.join(', ')}`}`,
+      `${where} has no option '${name}'${remedy || `; its options are ${accepted.join(', ')}`}`,
     );
   }
 }
@@ -79,6 +78,10 @@ export function nearest(word: string, accepted: Iterable<string>, part = 1 / 3):
   }
   return best ?? stem;
 }
+
+/** The end of a message: `; did you mean 'word'?`. Empty without a word. */
+export const didYouMean = (word: string | undefined): string =>
+  word === undefined ? '' : `; did you mean '${word}'?`;
 
 /** Letters to insert, delete or replace; two neighbours that changed places count once. */
 function editDistance(a: string, b: string): number {
@@ -112,6 +115,23 @@ export function checkInteger(
     throw new RangeError(`${what} must be a whole number from ${min} to ${max}, not ${describe(value)}`);
   }
   return value;
+}
+
+/**
+ * @param or other accepted values, for the message: `', true or false'`
+ * @throws RangeError naming the value and the nearest word unless it is one of `words`
+ */
+export function checkOneOf<Word extends string>(
+  what: string,
+  value: unknown,
+  words: readonly Word[],
+  or = '',
+): Word {
+  const found = words.find((word) => word === value);
+  if (found !== undefined) return found;
+  const list = words.length === 2 ? `'${words[0]}' or '${words[1]}'` : `one of ${words.join(', ')}`;
+  const meant = typeof value === 'string' ? nearest(value, words) : undefined;
+  throw new RangeError(`${what} must be ${list}${or}, not ${describe(value)}${didYouMean(meant)}`);
 }
 
 /** @throws TypeError naming the option unless it is true, false or undefined */
@@ -155,11 +175,20 @@ export function describe(value: unknown): string {
 export const count = (number: number, one: string, several = `${one}s`): string =>
   `${number} ${number === 1 ? one : several}`;
 
-const NAME = /^[\w.:/@#-]{1,100}$/;
+/** Characters of the longest name. */
+export const LONGEST_NAME = 100;
 
-/** For names in keys, headers and errors. @throws TypeError */
+const NAME = /^[\w.:/@#-]+$/;
+
+/** Can it be a name in keys, headers and errors, such as the name of a limiter? */
+export const isName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= LONGEST_NAME && NAME.test(value);
+
+/** @throws TypeError unless `isName` */
 export function checkName(what: string, value: unknown): void {
-  if (typeof value !== 'string' || !NAME.test(value)) {
-    throw new TypeError(`${what} must be 1 to 100 letters, digits or . _ - : / @ #, not ${describe(value)}`);
+  if (!isName(value)) {
+    throw new TypeError(
+      `${what} must be 1 to ${LONGEST_NAME} letters, digits or . _ - : / @ #, not ${describe(value)}`,
+    );
   }
 }

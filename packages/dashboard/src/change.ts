@@ -1,5 +1,5 @@
 import { isSluiceError, type Policy, type RateLimiter } from '@sluice/core';
-import type { LimiterDefinition } from '@sluice/core/internal';
+import { checkOneOf, type LimiterDefinition } from '@sluice/core/internal';
 import { type InspectedPolicy, inspectKey } from '@sluice/fleet';
 import { json, Refusal } from './answers.js';
 import { keyOf } from './key-watch.js';
@@ -14,16 +14,14 @@ const DONE: Readonly<Record<Change['action'], string>> = {
   override: 'Overridden.',
   removeOverride: 'The override has ended.',
 };
+const ACTIONS = Object.keys(DONE) as Change['action'][];
 
 /** Changes a key, and returns a text about its earlier state. @throws Refusal */
 export async function change(limiters: Limiters, body: Body): Promise<Response> {
   const { limiter: name, key } = keyOf(body);
-  const action = body.action as Change['action'];
-  if (typeof action !== 'string' || !Object.hasOwn(DONE, action)) {
-    throw new Refusal(400, `action must be one of ${Object.keys(DONE).join(', ')}`);
-  }
-  if (body.confirmed !== true) throw new Refusal(400, 'Confirm the change: `confirmed: true`');
   try {
+    const action = checkOneOf('action', body.action, ACTIONS);
+    if (body.confirmed !== true) throw new Refusal(400, 'Confirm the change: `confirmed: true`');
     const definition = await limiters.definition(name);
     const limiter = await limiters.opened(name);
     const { policies } = await inspectKey(limiters.store, definition, key);

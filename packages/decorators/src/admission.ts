@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Decision, LimitType, type RateLimiter } from '@sluice/core';
-import { errorOfDenial, hideName, isPromise, keyText } from '@sluice/core/internal';
+import { errorOfDenial, hideName, isName, isPromise, keyText, LONGEST_NAME } from '@sluice/core/internal';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
-import { type CostOfCall, LIMITER_NAME, type Limitation } from './limitation.js';
+import type { CostOfCall, Limitation } from './limitation.js';
 import { compileMethodKey } from './method-key.js';
 import type { TargetMethod } from './target-method.js';
 import type { Admit, Method } from './wrap-method.js';
@@ -66,9 +66,9 @@ const costOption = (cost: CostOfCall | undefined, args: readonly unknown[]) =>
  */
 function ownName({ prefix }: Limitation, where: string, qualifiedName: string): string {
   const name = prefix + qualifiedName.replace(/[^\w.:/@#-]/g, escaped);
-  if (LIMITER_NAME.test(name)) return name;
+  if (isName(name)) return name;
   throw new TypeError(
-    `${where}: ${JSON.stringify(name)} is too long for the name of a limiter, which has 1 to 100 characters: pass a prefix`,
+    `${where}: ${JSON.stringify(name)} is too long for the name of a limiter, which has 1 to ${LONGEST_NAME} characters: pass a prefix`,
   );
 }
 

@@ -14,6 +14,8 @@ import {
   compileKeyList,
   describe,
   isKeyList,
+  isName,
+  LONGEST_NAME,
   noEffect,
   parseLimitType,
 } from '@sluice/core/internal';
@@ -75,8 +77,6 @@ export type KeyOfArguments = (...args: any[]) => LimiterKey;
 
 /** A key expression, a list of them and of limit types, or a function. */
 export type KeyOfCalls = string | readonly string[] | KeyOfArguments;
-
-export const LIMITER_NAME = /^[\w.:/@#-]{1,100}$/;
 
 const LONGEST_SECONDS = 3650 * 86_400;
 
@@ -166,9 +166,9 @@ export function milliseconds(what: string, seconds: unknown, least: 0 | 0.001): 
 /** Removes a colon at the end: the Spring starter's prefixes have one, limiter names do not need it. */
 function checkPrefix(decorator: string, prefix: unknown): string {
   const name = typeof prefix === 'string' ? prefix.replace(/:$/, '') : '';
-  if (!LIMITER_NAME.test(name)) {
+  if (!isName(name)) {
     throw new TypeError(
-      `${decorator}: prefix must be 1 to 100 letters, digits or . _ - : / @ #, the last ':' not counted, ` +
+      `${decorator}: prefix must be 1 to ${LONGEST_NAME} letters, digits or . _ - : / @ #, the last ':' not counted, ` +
         `not ${describe(prefix)}`,
     );
   }

@@ -2,6 +2,7 @@ import { isKeyResolutionError, KeyResolutionError, LimitType } from '@sluice/cor
 import {
   compileKey,
   compileKeyList,
+  didYouMean,
   firstKey,
   isKeyList,
   type KeyScope,
@@ -188,7 +189,7 @@ function unknownRoot(where: string, what: string, root: string, { names }: Metho
       ? 'a parameter (their names cannot be read from this function)'
       : `a parameter (${own.join(', ') || 'it has none with a name'})`;
   const meant = nearest(root, [...own, ...REQUEST_FIELDS]) ?? nearest(root, own, 1 / 2);
-  const typo = meant === undefined ? '.' : `; did you mean '${meant}'?`;
+  const typo = didYouMean(meant) || '.';
   return new RangeError(
     `${where}: the ${what} uses '${root}', which is neither ${parameters} nor a position ` +
       `(0 to 99) nor a field of the current request (${REQUEST_FIELDS.join(', ')})${typo} Where the code is minified or a ` +

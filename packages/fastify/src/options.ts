@@ -3,6 +3,7 @@ import {
   checkBoolean,
   checkFunction,
   checkInteger,
+  checkOneOf,
   checkOptions,
   noEffect,
   onlyOne,
@@ -106,11 +107,8 @@ export const hasLimit = (options: RateLimitOptions): boolean =>
   CHOICES.some((name) => options[name] !== undefined);
 
 /** @throws RangeError naming an unknown hook */
-export function checkHook(hook: RateLimitHookName): void {
-  if (!HOOKS.includes(hook)) {
-    throw new RangeError(`rateLimit: hook must be one of ${HOOKS.join(', ')}, not ${JSON.stringify(hook)}`);
-  }
-}
+export const checkHook = (hook: RateLimitHookName): RateLimitHookName =>
+  checkOneOf('rateLimit: hook', hook, HOOKS);
 
 const FUNCTIONS = ['handler', 'errorResponseBuilder', 'onExceeding', 'onExceeded', 'onBanReach'] as const;
 const OWN = [...FUNCTIONS, 'max', 'timeWindow', 'groupId', 'ban'] as const;

@@ -3,6 +3,7 @@ import {
   describe,
   givenOptions,
   hashStoredKey,
+  isName,
   LIMITER_BASE_OPTIONS,
   prefetchDefault,
 } from '@sluice/core/internal';
@@ -27,7 +28,7 @@ export function routeName(route: LimitedRoute): string {
   const methods = new Set(route.methods.map((method) => (method === 'HEAD' ? 'GET' : method)));
   const name = `${[...methods].join('.')}:${route.path}${constraintsOf(route)}`;
   const safe = name.replace(/[^\w.:/@#-]/g, '-');
-  return safe === name && name.length <= 100 ? name : safe.slice(0, 80) + hashStoredKey(name);
+  return isName(name) ? name : safe.slice(0, 80) + hashStoredKey(name);
 }
 
 /** The limits of single routes, which inherit the options of a plugin. `L` is a limit as the framework uses it. */

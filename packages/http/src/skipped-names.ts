@@ -1,4 +1,4 @@
-import { nearest, sharedByCopies, warnOnce } from '@sluice/core/internal';
+import { didYouMean, nearest, sharedByCopies, warnOnce } from '@sluice/core/internal';
 
 const known = sharedByCopies('skippableNames', () => new Set<string>());
 
@@ -12,12 +12,11 @@ export const addSkippableName = (name: string): void => void known.add(name);
 export function warnOfUnknownSkips(skipped: readonly string[]): void {
   for (const name of skipped) {
     if (known.has(name)) continue;
-    const meant = nearest(name, known);
-    const remedy = meant ? `did you mean '${meant}'?` : `known are ${[...known].slice(0, 10).join(', ')}`;
+    const remedy = didYouMean(nearest(name, known)) || `; known are ${[...known].slice(0, 10).join(', ')}`;
     warnOnce(
       'SLUICE_SKIPS_NOTHING',
       name,
-      `@SkipLimit('${name}') skips nothing: no limit that can be skipped has this name; ${remedy}`,
+      `@SkipLimit('${name}') skips nothing: no limit that can be skipped has this name${remedy}`,
     );
   }
 }

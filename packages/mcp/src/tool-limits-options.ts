@@ -10,6 +10,7 @@ import {
   checkFunction,
   checkInteger,
   checkName,
+  checkOneOf,
   checkOptions,
   describe,
   isRecord,
@@ -77,9 +78,7 @@ export function checkToolLimitsOptions(options: ToolLimitsOptions) {
       );
     }
   }
-  if (denied !== 'result' && denied !== 'error') {
-    throw new RangeError(`toolLimits: denied must be 'result' or 'error', not ${describe(denied)}`);
-  }
+  checkOneOf('toolLimits: denied', denied, ['result', 'error']);
   return {
     ...{ perCredential, name, store, denied, credential },
     perTool: new Map(Object.entries(perTool)),

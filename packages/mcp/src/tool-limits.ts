@@ -7,7 +7,7 @@ import {
   RateLimiter,
   type Store,
 } from '@sluice/core';
-import { hashStoredKey } from '@sluice/core/internal';
+import { hashStoredKey, LONGEST_NAME } from '@sluice/core/internal';
 import { credentialOf } from './credential.js';
 import { answerDenial } from './denial.js';
 import { checkToolLimitsOptions, type ToolCall, type ToolLimitsOptions } from './tool-limits-options.js';
@@ -114,14 +114,11 @@ export class ToolLimits {
  */
 export const toolLimits = (options: ToolLimitsOptions): ToolLimits => new ToolLimits(options);
 
-/** The longest name of a limiter. */
-const MOST_LETTERS = 100;
-
 /** A name that is too long ends in its hash, so no two tools share a limit. */
 function limiterName(name: string): string {
-  if (name.length <= MOST_LETTERS) return name;
+  if (name.length <= LONGEST_NAME) return name;
   const hash = hashStoredKey(name);
-  return `${name.slice(0, MOST_LETTERS - hash.length)}${hash}`;
+  return `${name.slice(0, LONGEST_NAME - hash.length)}${hash}`;
 }
 
 const isPolicy = (given: LimiterPolicies): given is Policy => typeof given.algorithm === 'string';

@@ -3,6 +3,7 @@ import {
   checkDeadline,
   checkFunction,
   checkName,
+  checkOneOf,
   checkOptions,
   describe,
   isRecord,
@@ -178,7 +179,5 @@ export function checkTtl(what: string, ttl: Duration): number {
   );
 }
 
-export function checkLapse(what: string, lapse: unknown): Lapse {
-  if (lapse === 'keep' || lapse === 'refund') return lapse;
-  throw new RangeError(`${what} must be 'keep' or 'refund', not ${describe(lapse)}`);
-}
+export const checkLapse = (what: string, lapse: unknown): Lapse =>
+  checkOneOf(what, lapse, ['keep', 'refund']);

@@ -1,5 +1,5 @@
 import type { PolicyDecision } from '@sluice/core';
-import { warnOnce } from '@sluice/core/internal';
+import { bindingPart, warnOnce } from '@sluice/core/internal';
 import type { Verdict } from '@sluice/http';
 import type { Answer } from './answer.js';
 import { type Call, type Decider, policyOf } from './decider.js';
@@ -67,10 +67,11 @@ function statusOf(verdict: Verdict | undefined, members: readonly string[] | und
   const { name, policy, policies } = decision;
   const own = policies.filter((one) => members.includes(one.name.split('.', 1)[0]!));
   const denies = own.some((one) => one.name === policy || one.retryAfter > 0);
-  const [binding] = own.sort((a, b) => b.retryAfter - a.retryAfter || a.remaining - b.remaining);
+  const parts = own.map(({ retryAfter, remaining }) => ({ wait: retryAfter * 1_000, remaining }));
+  const binding = own[bindingPart({ allowed: decision.allowed, parts })]!;
   return {
     code: isDenied && denies ? code : 'OK',
-    ...figuresOf(policyOf({ name, policy: binding!.name }), binding!),
+    ...figuresOf(policyOf({ name, policy: binding.name }), binding),
   };
 }
 

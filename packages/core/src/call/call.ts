@@ -182,7 +182,13 @@ export const longestBlock = ({ parts }: Answer): number =>
   parts.reduce((longest, { blocked = 0 }) => Math.max(longest, blocked), 0);
 
 /** The index of the binding part: of a denial the one with the longest wait, and otherwise the one with the fewest permits left. */
-export function bindingPart({ allowed, parts }: Answer): number {
+export function bindingPart({
+  allowed,
+  parts,
+}: {
+  readonly allowed: boolean;
+  readonly parts: readonly Pick<PartAnswer, 'wait' | 'remaining'>[];
+}): number {
   let bound = 0;
   for (let i = 1; i < parts.length; i += 1) {
     const [wait, longest] = [waitMs(parts[i]!.wait), waitMs(parts[bound]!.wait)];

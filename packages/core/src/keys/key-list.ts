@@ -1,5 +1,5 @@
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { describe } from '../options.js';
+import { checkOneOf, describe } from '../options.js';
 import { compileKey, type KeyTemplate } from './key-expression.js';
 
 /**
@@ -12,15 +12,9 @@ import { compileKey, type KeyTemplate } from './key-expression.js';
 export const LimitType = { IP: 'IP', USER: 'USER', METHOD: 'METHOD', CUSTOM: 'CUSTOM' } as const;
 export type LimitType = (typeof LimitType)[keyof typeof LimitType];
 
-const accepted: readonly unknown[] = Object.values(LimitType);
-
 /** Checks a limit type from configuration. @throws RangeError unless it is exactly `IP`, `USER`, `METHOD` or `CUSTOM` */
-export function parseLimitType(value: unknown): LimitType {
-  if (!accepted.includes(value)) {
-    throw new RangeError(`limitType must be one of ${accepted.join(', ')}, not ${describe(value)}`);
-  }
-  return value as LimitType;
-}
+export const parseLimitType = (value: unknown): LimitType =>
+  checkOneOf('limitType', value, Object.values(LimitType));
 
 /** One key of a list. */
 export interface ListedKey {

@@ -1,7 +1,7 @@
 import type { Parameters } from '../algorithms/algorithm.js';
 import { MAX_LIMIT, slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { type Duration, MAX_MICROS, toMicros } from '../duration.js';
-import { checkInteger, checkOptions, describe } from '../options.js';
+import { checkInteger, checkOneOf, checkOptions, describe } from '../options.js';
 import type { RateChange, StoredRate } from '../stores/shared-rate.js';
 
 /** A rate as `trySetRate`, `setRate` and `updateRate` take it. */
@@ -41,9 +41,7 @@ export function storedRate(
   const where = METHODS[action];
   checkOptions(where, options, ['mode', 'rate', 'interval', 'keepAliveTime']);
   const { mode = 'OVERALL', rate, interval, keepAliveTime = '3650d' } = options;
-  if (mode !== 'OVERALL' && mode !== 'PER_CLIENT') {
-    throw new TypeError(`${where}: mode must be 'OVERALL' or 'PER_CLIENT', not ${describe(mode)}`);
-  }
+  checkOneOf(`${where}: mode`, mode, ['OVERALL', 'PER_CLIENT']);
   const limit = checkInteger(`${where}: rate`, rate, 1);
   const window = toMicros(`${where}: interval`, interval);
   const parameters = parametersOf(where, limit, window);

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type DecisionMessage, subscribe } from '@sluice/core';
 import {
   checkInteger,
+  checkOneOf,
   checkOptions,
   describe,
   hashStoredKey,
@@ -77,18 +78,13 @@ export function logDenials(logger: DenialLogger, options: LogDenialsOptions = {}
     logger,
     checkInteger(`${WHERE}: sample`, options.sample ?? 100, 1),
     checkInteger(`${WHERE}: maxPerSecond`, options.maxPerSecond ?? 100, 1),
-    checkKeys(options.keys ?? 'hash'),
+    checkOneOf(`${WHERE}: keys`, options.keys ?? 'hash', ['plain', 'hash']),
   );
   const limiters = checkLimiters(options.limiters);
   return subscribe('sluice:decision', (message) => {
     if (message.result !== 'denied') return;
     if (limiters === undefined || limiters.has(message.limiter)) log.denied(message);
   });
-}
-
-function checkKeys(keys: unknown): 'plain' | 'hash' {
-  if (keys === 'plain' || keys === 'hash') return keys;
-  throw new TypeError(`${WHERE}: keys must be 'plain' or 'hash', not ${describe(keys)}`);
 }
 
 function checkLimiters(limiters: unknown): ReadonlySet<unknown> | undefined {

@@ -1,5 +1,5 @@
 import type { UsageKeys, UsageOptions } from '@sluice/core';
-import { checkOptions, describe } from '@sluice/core/internal';
+import { checkBoolean, checkOptions, describe } from '@sluice/core/internal';
 
 /** @throws TypeError */
 export function checkUsage(
@@ -14,9 +14,7 @@ export function checkUsage(
   }
   checkOptions(`${where}: usage`, usage, ['keys', 'keyUse']);
   const { keys = 'hash', keyUse = false } = usage;
-  if (typeof keyUse !== 'boolean') {
-    throw new TypeError(`${where}: usage.keyUse must be true or false, not ${describe(keyUse)}`);
-  }
+  checkBoolean(`${where}: usage.keyUse`, keyUse);
   if (keys === 'hash' || keys === 'plain') return { keys, keyUse };
   throw new TypeError(
     `${where}: usage.keys must be 'hash', or 'plain' to show keys as they are stored, not ${describe(keys)}`,

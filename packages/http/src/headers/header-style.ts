@@ -1,5 +1,5 @@
 import type { Decision } from '@sluice/core';
-import { describe, hashStoredKey } from '@sluice/core/internal';
+import { checkOneOf, describe, hashStoredKey } from '@sluice/core/internal';
 import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import { before } from './draft-11.js';
@@ -66,11 +66,7 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
 function checkStyle(where: string, given: unknown): HeaderStyle | undefined {
   if (given === false) return undefined;
   if (given === true) return 'draft-6';
-  const style = STYLES.find((one) => one === given);
-  if (style !== undefined) return style;
-  throw new RangeError(
-    `${where}: standardHeaders must be one of ${STYLES.join(', ')}, true or false, not ${describe(given)}`,
-  );
+  return checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
 }
 
 /**

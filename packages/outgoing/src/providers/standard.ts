@@ -1,4 +1,4 @@
-import { checkOptions, describe, nearest } from '@sluice/core/internal';
+import { checkOneOf, checkOptions } from '@sluice/core/internal';
 import { ietfLimits } from '../reading/ietf.js';
 import type { ObservedLimit, RateLimitReader, Scope } from '../reading/reading.js';
 import { refusalOf } from '../reading/refusals.js';
@@ -13,20 +13,11 @@ const SCOPES: readonly Scope[] = ['request', 'endpoint', 'dimension', 'account',
  */
 export function standardHeaders(options: { readonly scope?: Scope } = {}): RateLimitReader {
   checkOptions('standardHeaders', options, ['scope']);
-  if (options.scope !== undefined) checkScope(options.scope);
+  if (options.scope !== undefined) checkOneOf('standardHeaders: scope', options.scope, SCOPES);
   return (response) => {
     const drafted = ietfLimits(response);
     const observed: readonly ObservedLimit[] = drafted.length > 0 ? drafted : xRateLimits(response);
     const refusal = refusalOf(response, observed, options);
     return refusal === undefined ? { observed } : { observed, refusal };
   };
-}
-
-function checkScope(scope: Scope): void {
-  if (SCOPES.includes(scope)) return;
-  const meant = typeof scope === 'string' ? nearest(scope, SCOPES) : undefined;
-  const remedy = meant === undefined ? '' : `; did you mean '${meant}'?`;
-  throw new RangeError(
-    `standardHeaders: scope must be one of ${SCOPES.join(', ')}, not ${describe(scope)}${remedy}`,
-  );
 }

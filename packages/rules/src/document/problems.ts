@@ -1,4 +1,5 @@
 import { SluiceError } from '@sluice/core';
+import { didYouMean } from '@sluice/core/internal';
 
 /** A path in a document: `['rules', 0, 'limit', 'gcra']`. */
 export type Path = readonly (string | number)[];
@@ -41,7 +42,7 @@ export const isRulesError = (error: unknown): error is RulesError =>
 export function problemLine({ message, line, column, path, hint }: Problem, file?: string): string {
   const place = line === undefined ? [file, path || undefined] : [file, line, column];
   const start = place.filter((part) => part !== undefined).join(':');
-  return `${start === '' ? '' : `${start}: `}${message}${hint === undefined ? '' : `; did you mean '${hint}'?`}`;
+  return `${start === '' ? '' : `${start}: `}${message}${didYouMean(hint)}`;
 }
 
 /** `rules[0].limit` */

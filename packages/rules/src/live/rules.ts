@@ -1,14 +1,21 @@
 import { type Cost, LimiterClosedError, memoryStore, type RateLimiter, type Store } from '@sluice/core';
-import { describe, isPromise, type MaybePromise, type MeterLimits, nearest } from '@sluice/core/internal';
+import {
+  describe,
+  didYouMean,
+  isPromise,
+  type MaybePromise,
+  type MeterLimits,
+  nearest,
+} from '@sluice/core/internal';
 import type { NamedRule, RequestRules, RequestView } from '@sluice/http';
 import type { Rule, RuleNumbers } from '../compile/rule.js';
 import type { RulesDocument } from '../document/schema.js';
 import { parseRules } from '../parse-rules.js';
 import { RuleSet } from '../rule-set.js';
+import { useRules } from './documents-in-use.js';
 import { type JoinedRequest, type JoinedRules, joinRequests } from './joined-requests.js';
 import { LimiterBank } from './limiter-bank.js';
 import { namedRule } from './named-rule.js';
-import { useRules } from './names-in-use.js';
 import { RequestCalls } from './request-calls.js';
 import { Retired } from './retired.js';
 import { NOTHING, outcome, type RulesDecision } from './rules-decision.js';
@@ -211,8 +218,7 @@ export class Rules implements RequestRules {
   }
 
   #unknown(kind: 'rule' | 'meter', name: string, known: readonly string[]): RangeError {
-    const hint = nearest(String(name), known);
-    const meant = hint === undefined ? '' : `; did you mean '${hint}'?`;
+    const meant = didYouMean(nearest(String(name), known));
     return new RangeError(`Rules '${this.name}' have no ${kind} ${describe(name)}${meant}`);
   }
 

@@ -1,5 +1,5 @@
 import { CALENDAR_LENGTH, type Duration, toMicros } from '../../duration.js';
-import { checkInteger, checkOptions, count, describe } from '../../options.js';
+import { checkInteger, checkOneOf, checkOptions, count, describe } from '../../options.js';
 import type { Policy } from '../algorithm.js';
 import { notePeriod } from '../policy-kind.js';
 import { type Calendar, checkTimeZone, MONTHS, monthsFrom, weeksFrom } from './calendar.js';
@@ -68,9 +68,7 @@ export function readPolicy(options: FixedWindowOptions): {
   const calendar = readCalendarWindow(given, options.anchor);
   const micros = calendar === undefined ? toMicros('fixedWindow: window', given) : 0;
   const { align = calendar === undefined && timeZone === undefined ? 'first-hit' : 'clock' } = options;
-  if (align !== 'first-hit' && align !== 'clock') {
-    throw new RangeError(`fixedWindow: align must be 'first-hit' or 'clock', not ${describe(align)}`);
-  }
+  checkOneOf('fixedWindow: align', align, ['first-hit', 'clock']);
   if (calendar !== undefined && align !== 'clock') {
     throw new RangeError(
       `fixedWindow: window ${describe(given)} is of the calendar, so it cannot begin with the first call. Leave align out, or write days, such as '30d'`,

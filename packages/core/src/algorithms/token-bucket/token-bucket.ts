@@ -1,5 +1,5 @@
 import { type Duration, exactLength, toMicros } from '../../duration.js';
-import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
+import { checkBoolean, checkInteger, checkOneOf, checkOptions, describe } from '../../options.js';
 import type { Policy, Rule } from '../algorithm.js';
 import { notePeriod, type PolicyKind, permitsOf, timeOf } from '../policy-kind.js';
 import { meterRule } from './meter-rule.js';
@@ -66,9 +66,7 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucketPolicy {
   checkOptions('tokenBucket', options, OPTIONS);
   const { capacity, refill, every, mode = 'continuous', initial, borrow, waitBeyondCapacity } = options;
   checkBoolean('tokenBucket: waitBeyondCapacity', waitBeyondCapacity);
-  if (mode !== 'continuous' && mode !== 'interval') {
-    throw new RangeError(`tokenBucket: mode must be 'continuous' or 'interval', not ${describe(mode)}`);
-  }
+  checkOneOf('tokenBucket: mode', mode, ['continuous', 'interval']);
   if (mode === 'interval') checkInteger("tokenBucket: capacity in mode 'interval'", capacity, 0);
   if (
     capacity !== 0 &&

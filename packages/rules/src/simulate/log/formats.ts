@@ -1,4 +1,4 @@
-import { describe } from '@sluice/core/internal';
+import { checkOneOf } from '@sluice/core/internal';
 import { accessLog, isCombined } from './access-log.js';
 import { albLog } from './alb.js';
 import type { LogFormat } from './format.js';
@@ -17,9 +17,7 @@ export const LOG_FORMATS = Object.keys(FORMATS) as LogFormatName[];
 
 /** @throws RangeError for an unknown name, TypeError for fields of another format than JSON */
 export function formatOf(name: LogFormatName, fields: JsonFields | undefined): LogFormat {
-  if (!Object.hasOwn(FORMATS, name)) {
-    throw new RangeError(`format must be one of ${LOG_FORMATS.join(', ')}, not ${describe(name)}`);
-  }
+  checkOneOf('format', name, LOG_FORMATS);
   if (fields !== undefined && name !== 'json') {
     throw new TypeError(`fields are for the format json, not for ${name}`);
   }
