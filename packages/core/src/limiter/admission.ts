@@ -97,19 +97,15 @@ export class Admission implements Finisher<Decision> {
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
     const admitted = shadow ? shadowCall(call) : call;
-    const finisher = shadow ? this.#shadow : this;
-    return heard ? this.#publish(admitted, shadow, finisher, now) : this.#send(admitted, finisher, now);
+    return heard
+      ? this.#publish(admitted, shadow, now)
+      : this.#send(admitted, shadow ? this.#shadow : this, now);
   }
 
-  #publish(
-    call: KeyCall,
-    shadow: boolean,
-    finisher: Finisher<Decision>,
-    now: boolean,
-  ): MaybePromise<Decision> {
+  #publish(call: KeyCall, shadow: boolean, now: boolean): MaybePromise<Decision> {
     const traced = isTraced();
-    if (call.operation === 'peek' && !traced) return this.#send(call, finisher, now);
-    const message = new DecideMessage(this, call, finisher, shadow);
+    if (call.operation === 'peek' && !traced) return this.#send(call, shadow ? this.#shadow : this, now);
+    const message = new DecideMessage(this, call, shadow);
     return traced ? message.trace(() => this.#send(call, message, now)) : this.#send(call, message, now);
   }
 

@@ -129,24 +129,29 @@ class CallMessage implements DecisionMessage {
   }
 }
 
+/** Makes the decision of an answer. */
+interface DecidingLimiter extends MessageLimiter {
+  finish(call: KeyCall, answer: Answer, shadow: boolean): Decision;
+  failed(call: KeyCall, error: unknown, shadow: boolean): void;
+}
+
 /** The message of a `consume` or a `peek`: the call's finisher, which publishes it when the call ends. */
 export class DecideMessage extends CallMessage implements Finisher<Decision> {
-  readonly #finisher: Finisher<Decision>;
+  readonly #decides: DecidingLimiter;
 
-  /** @param finisher makes the decision */
-  constructor(limiter: MessageLimiter, call: KeyCall, finisher: Finisher<Decision>, shadow: boolean) {
+  constructor(limiter: DecidingLimiter, call: KeyCall, shadow: boolean) {
     super(limiter, call, shadow);
-    this.#finisher = finisher;
+    this.#decides = limiter;
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.#finisher.finish(call, answer);
+    const decision = this.#decides.finish(call, answer, this.mode === 'shadow');
     this.ended(decision);
     return decision;
   }
 
   failed(call: KeyCall, error: unknown): void {
-    if (this.result === undefined) this.#finisher.failed?.(call, error);
+    if (this.result === undefined) this.#decides.failed(call, error, this.mode === 'shadow');
     this.rejected(error);
   }
 }
