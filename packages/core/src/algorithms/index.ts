@@ -37,6 +37,14 @@ export const kindsWithWindows: readonly string[] = kinds.flatMap(({ name, hasWin
   hasWindows ? [name] : [],
 );
 
+/** The kinds of policies that `prefetch` accepts, as an error names them. */
+export const kindsToPrefetch: string = kinds
+  .flatMap(({ name, prefetches }) => {
+    if (prefetches === undefined) return [];
+    return prefetches === true ? name : `${name} (${prefetches})`;
+  })
+  .join(', ');
+
 /** Thresholds need windows. @throws TypeError for another algorithm */
 export function checkWindows(where: string, name: string, { algorithm }: Policy): void {
   if (kindsWithWindows.includes(algorithm)) return;
