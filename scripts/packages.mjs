@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -25,6 +25,13 @@ function inStages(manifests) {
   const stage = manifests.filter((one) => !waits(one));
   if (stage.length === 0) throw new Error(`${manifests.map(({ name }) => name)} need each other`);
   return [stage, ...inStages(manifests.filter(waits))];
+}
+
+/** The folders of the packages for a framework, by their names: each exports the options of a limit on requests. */
+export function frameworks() {
+  const names = packages.map(({ folder }) => basename(folder)).filter((name) => name !== 'http');
+  const indexOf = (name) => readFileSync(join(root, 'packages', name, 'src/index.ts'), 'utf8');
+  return names.filter((name) => /\bRequestLimitOptions\b/.test(indexOf(name))).sort();
 }
 
 /** The entry points of a package, as paths in its `src` without an extension: `index`, `operations/index`. */

@@ -1,10 +1,12 @@
+import { frameworks } from '../scripts/packages.mjs';
+
 // What packages are for, and the names of each. Each task is a page of the API reference; a package without tasks is one page.
 // The first pattern that matches the path of a source file below packages/<name>/src/ counts.
 
 /** The packages by what they are for. */
 export const PACKAGES = [
   ['Limits', ['core', 'decorators', 'rules']],
-  ['Frameworks', ['express', 'fastify', 'koa', 'nestjs', 'hono', 'fetch']],
+  ['Frameworks', frameworks()],
   ['Stores', ['sqlite', 'postgres', 'upstash']],
   ['Under other limiters', ['stores']],
   ['Calls to other services', ['outgoing']],

@@ -1,7 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, memoryStore, RateLimiter, type RedisStore, redisStore, type Store } from '@sluice/core';
+import { compilePolicy } from '@sluice/core/internal';
 import { Redis } from 'ioredis';
+import { conformances } from '../../tests/support/conformance/all.js';
 import { type Made, make } from './subjects.js';
 import { code, table } from './table.js';
 
@@ -13,24 +15,13 @@ interface Filling extends Made {
 }
 
 const SECOND = 1_000_000;
-const hour = { limit: 100, window: '1h' };
-const filled = (made: Made, calls = 1, gap = 0, cost = 100 / calls): Filling => ({
-  ...made,
-  calls,
-  gap,
-  cost,
-});
 
-/** Each key has used up its limit of 100, with every slot and every moment in use. */
-const fillings: readonly Filling[] = [
-  filled(make('fixedWindow', hour)),
-  filled(make('slidingWindow', hour), 20, 180 * SECOND),
-  filled(make('slidingLog', hour), 100, 36 * SECOND),
-  filled(make('tokenBucket', { capacity: 100, refill: 100, every: '1h' })),
-  filled(make('gcra', { limit: 100, period: '1h' })),
-  filled(make('leakyBucket', { capacity: 100, leak: 100, every: '1h' })),
-  filled(make('concurrency', { limit: 10 }), 10, 0, 1),
-];
+/** Each key has used up its limit, with every slot and every moment in use. */
+const fillings: readonly Filling[] = conformances.map(({ name, memory }) => {
+  const { options, calls = 1, gap = 0 } = memory;
+  const made = make(name, options);
+  return { ...made, calls, gap, cost: compilePolicy(made.policy).limit / calls };
+});
 
 /** In the middle of a slot, so that an hour touches all eleven. */
 const START = 1_735_689_600 * SECOND + 180 * SECOND;

@@ -1,4 +1,6 @@
 import type { Policy } from '@sluice/core';
+import { conformances } from '../../tests/support/conformance/all.js';
+import type { Picture } from '../../tests/support/conformance/conformance.js';
 import {
   type AlgorithmName,
   codeOfOptions,
@@ -7,7 +9,7 @@ import {
   type Options,
   optionsOf,
 } from '../../website/playground/policies.js';
-import { type Offer, SECOND, spread } from './offer.js';
+import { SECOND, spread } from './offer.js';
 
 /** A policy, and its code for readers. */
 export interface Made {
@@ -37,41 +39,22 @@ export const traffic: readonly number[] = [
   ...spread(31 * SECOND, 1.5 * SECOND, 15),
 ];
 
-export interface Subject extends Made, Omit<Offer, 'policy'> {
+export interface Subject extends Made, Picture {
   readonly name: AlgorithmName;
+  /** Of the calls, µs since the first possible one. */
+  readonly moments: readonly number[];
   /** A further setting of the calls, in the words of the plots. */
-  readonly note?: 'waits' | 'holds';
-  /** The most calls that can have passed `elapsed` µs after the first. */
-  readonly promise: (elapsed: number) => number;
-  /** Step of the bound, µs. 0: it rises steadily. */
-  readonly step: number;
+  readonly note: 'waits' | 'holds' | undefined;
 }
 
-const windows = (elapsed: number): number => 10 * (Math.floor(elapsed / WINDOW) + 1);
-const steady = (burst: number) => (elapsed: number) => burst + elapsed / SECOND;
+const noteOf = ({ waits, holds }: Picture): Subject['note'] =>
+  waits ? 'waits' : holds === undefined ? undefined : 'holds';
 
-/** The policy is the one that the playground begins with. */
-const subject = (
-  name: AlgorithmName,
-  promise: Subject['promise'],
-  step: number,
-  more: Partial<Subject> = {},
-): Subject => ({
-  ...{ name, moments: traffic, promise, step },
+/** A picture for each algorithm. Its policy is the one that the playground begins with. */
+export const subjects: readonly Subject[] = conformances.map(({ name, picture }) => ({
+  name,
+  moments: traffic,
   ...make(name, optionsOf(formOf(name))),
-  ...more,
-});
-
-/** One picture each, all but the last with ten permits in ten seconds. */
-export const subjects: readonly Subject[] = [
-  subject('fixedWindow', windows, WINDOW),
-  subject('slidingWindow', windows, WINDOW),
-  subject('slidingLog', windows, WINDOW),
-  subject('tokenBucket', steady(10), 0),
-  subject('gcra', steady(3), 0),
-  subject('leakyBucket', steady(1), 0, { waits: true, note: 'waits' }),
-  subject('concurrency', (elapsed) => 2 * (Math.floor(elapsed / (2 * SECOND)) + 1), 2 * SECOND, {
-    holds: 2 * SECOND,
-    note: 'holds',
-  }),
-];
+  ...picture,
+  note: noteOf(picture),
+}));

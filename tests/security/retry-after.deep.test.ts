@@ -1,33 +1,17 @@
-import {
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  type Policy,
-  slidingLog,
-  slidingWindow,
-  tokenBucket,
-} from '../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
+import { merged } from '../support/conformance/all.js';
 
-/** Policies of one permit in a period. */
-const POLICIES: Readonly<Record<string, (each: string) => Policy>> = {
-  fixedWindow: (window) => fixedWindow({ limit: 1, window }),
-  slidingWindow: (window) => slidingWindow({ limit: 1, window, slots: 1 }),
-  slidingLog: (window) => slidingLog({ limit: 1, window }),
-  tokenBucket: (every) => tokenBucket({ capacity: 1, refill: 1, every }),
-  gcra: (period) => gcra({ limit: 1, period }),
-  leakyBucket: (every) => leakyBucket({ capacity: 1, leak: 1, every }),
-};
+const rates = merged(({ policies, holds }) => (holds ? {} : policies));
 const PERIODS = ['1ms', '2ms', '999ms', '1s', '1001ms', '59999ms', '1d', '1000d'];
 
 onEachAdapter(
   ({ start, limiter }) => {
-    test.each(Object.entries(POLICIES))(
+    test.each(Object.entries(rates))(
       '%s: Retry-After is a whole number of at least 1',
       async (_, policyOf) => {
         for (const period of PERIODS) {
-          const limit = { name: `every-${period}`, policy: policyOf(period), limitType: 'METHOD' as const };
-          const client = await start({ limits: [{ ...limit, legacyHeaders: true }] });
+          const limit = { name: `every-${period}`, policy: policyOf(period, 1), legacyHeaders: true };
+          const client = await start({ limits: [{ ...limit, limitType: 'METHOD' }] });
           await client.get('/').expect(200);
           const denied = await client.get('/').expect(429);
           expect(denied.headers['retry-after']).toMatch(/^[1-9]\d*$/);

@@ -10,6 +10,8 @@ export interface Rule {
   make(product: Product, limit: number): Policy;
   /** What a limit of `limit` promises; undefined: permits are held. */
   judge?(limit: number): Judge;
+  /** Permits flow back one by one. */
+  readonly isBucket?: true;
   /** How long a permit is held without a renewal. */
   readonly lease?: number;
 }
@@ -58,6 +60,7 @@ const bucket = (make: Rule['make']): Rule => ({
   whole: SECOND,
   make,
   judge: (limit) => inAnySpan(limit, limit, SECOND),
+  isBucket: true,
 });
 
 const slots: Rule = {

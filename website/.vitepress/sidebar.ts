@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
+import { frameworks } from '../../scripts/packages.mjs';
 import { type Page, pageOf, pagesIn, root } from './pages';
 
 /** The sections, in order. A page in a folder of docs/ belongs to the section with that folder. */
@@ -56,7 +57,7 @@ export function sidebar(locale: 'en' | 'zh'): Item[] {
       ...pagesIn(`${folder}/${section.name}`),
     ];
     if (section.name === 'algorithms' && locale === 'en') pages.push(...algorithms());
-    if (section.name === 'frameworks' && locale === 'en') pages.push(...frameworks());
+    if (section.name === 'frameworks' && locale === 'en') pages.push(...packages());
     if (locale === 'en') pages.push(...(OUTSIDE[section.name] ?? []).map(pageOf));
     const items = pages.map(item);
     if (section.name === 'reference' && locale === 'en') items.push({ text: 'API', link: '/reference/' });
@@ -76,32 +77,10 @@ const ALGORITHMS = 'packages/core/src/algorithms';
 
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
 
-/** The READMEs of the packages, in the order in which most readers look for them. One that is not named follows the frameworks. */
-const FIRST = ['express', 'fastify', 'koa', 'nestjs', 'hono', 'fetch'];
-const LAST = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
-/** Packages that pages of docs/ describe, or that users do not install by name. */
-const UNLISTED = [
-  'entries',
-  'fleet',
-  'graphql',
-  'http',
-  'mcp',
-  'meter',
-  'outgoing',
-  'postgres',
-  'rules',
-  'serve',
-  'sqlite',
-  'sqlite',
-  'stores',
-  'upstash',
-];
+/** Packages whose READMEs follow those of the frameworks. Pages of docs/ describe the others. */
+const TOOLS = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
 
-function frameworks(): Page[] {
-  const named = [...FIRST, ...LAST, ...UNLISTED];
-  const others = folders('packages').filter((name) => !named.includes(name));
-  return [...FIRST, ...others, ...LAST].flatMap((name) => pagesIn(`packages/${name}`));
-}
+const packages = (): Page[] => [...frameworks(), ...TOOLS].flatMap((name) => pagesIn(`packages/${name}`));
 
 const REFERENCE = 'website/reference';
 

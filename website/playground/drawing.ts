@@ -51,8 +51,8 @@ export function frameAt({ frames, length }: Run, at: number): Frame {
 }
 
 /** Does every part of a permit come back by itself, as in a bucket? Other permits come back whole, at one moment. */
-const isSteady = ({ policy, limit }: Run): boolean =>
-  /tokenBucket|gcra|leakyBucket/.test(policy.algorithm) && !('mode' in policy) && limit > 0;
+const isSteady = ({ policy, kind, limit }: Run): boolean =>
+  kind === 'bucket' && !('mode' in policy) && limit > 0;
 
 /** Permits that are there; of a bucket also parts of one. */
 export function levelOf(run: Run, { remaining, reset }: Frame): number {
@@ -72,8 +72,8 @@ export function levelPath(run: Run, width: number, height: number): string {
 }
 
 /** Of a fixed window: where the windows are that were begun, ms. */
-export function windowsOf({ policy, frames, limit, window }: Run): readonly number[] {
-  if (policy.algorithm !== 'fixedWindow') return [];
+export function windowsOf({ kind, frames, limit, window }: Run): readonly number[] {
+  if (kind !== 'window') return [];
   const starts = frames
     .filter(({ remaining }) => remaining < limit)
     .map(({ at, reset }) => Math.round(at + reset - window));
@@ -92,10 +92,10 @@ export interface Strip {
 
 /** The window of a policy that has one. A run begins at a full day, so slots begin at multiples of their length. */
 export function stripAt(run: Run, at: number): Strip | undefined {
-  const { policy, window, requests, limit } = run;
-  if (!/Window|Log/.test(policy.algorithm)) return undefined;
+  const { policy, kind, window, requests, limit } = run;
+  if (kind !== 'window' && kind !== 'log') return undefined;
   const frame = frameAt(run, at);
-  const begun = policy.algorithm === 'fixedWindow' && frame.remaining < limit;
+  const begun = kind === 'window' && frame.remaining < limit;
   const to = begun ? frame.at + frame.reset : at;
   const slot = 'slots' in policy ? window / Number(policy.slots) : 0;
   // The oldest slot counts whole.

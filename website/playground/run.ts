@@ -5,6 +5,7 @@ import {
   memoryStore,
   type Policy,
   RateLimiter,
+  type StateView,
 } from '@sluice/core';
 
 /** One caller's requests to one limiter. Times are ms from the start, in whole µs. */
@@ -43,6 +44,8 @@ export interface Frame {
 
 export interface Run {
   readonly policy: Policy;
+  /** How people picture a key of the policy. */
+  readonly kind: StateView['kind'];
   readonly length: number;
   readonly limit: number;
   readonly window: number;
@@ -98,7 +101,8 @@ export async function run({ policy, moments, length, wait, holds }: Scenario): P
     else clock.set(start + Math.round(at * 1000));
   };
   const calls: Promise<void>[] = [];
-  const { limit, window } = await limiter.peek(KEY);
+  const { limit, window, debug } = await limiter.peek(KEY, { debug: true });
+  const { kind } = debug!.policies[0]!.before.view;
   for (const step of stepsOf(requests, length)) {
     await until(step.at);
     if (step.request === undefined) await look();
@@ -114,7 +118,7 @@ export async function run({ policy, moments, length, wait, holds }: Scenario): P
   await ended;
   await store.close();
   if (failure !== undefined) throw failure;
-  return { policy, length, limit, window, requests, frames };
+  return { policy, kind, length, limit, window, requests, frames };
 }
 
 function deny(request: Request, retryAfter: number): void {

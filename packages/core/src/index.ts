@@ -1,37 +1,6 @@
 export type { Algorithm, Policy, Rule } from './algorithms/algorithm.js';
-export {
-  type ConcurrencyOptions,
-  type ConcurrencyPolicy,
-  concurrency,
-} from './algorithms/concurrency/concurrency.js';
 export type { EscalateOptions } from './algorithms/escalate-options.js';
-export {
-  type FixedWindowOptions,
-  type FixedWindowPolicy,
-  fixedWindow,
-} from './algorithms/fixed-window/fixed-window.js';
-export { type GcraOptions, type GcraPolicy, gcra } from './algorithms/gcra/gcra.js';
-export {
-  type LeakyBucketOptions,
-  type LeakyBucketPolicy,
-  leakyBucket,
-} from './algorithms/leaky-bucket/leaky-bucket.js';
-export {
-  type SlidingLogOptions,
-  type SlidingLogPolicy,
-  slidingLog,
-} from './algorithms/sliding-log/sliding-log.js';
-export {
-  type SlidingWindowOptions,
-  type SlidingWindowPolicy,
-  slidingWindow,
-} from './algorithms/sliding-window/sliding-window.js';
-export {
-  type TokenBucketOptions,
-  type TokenBucketPolicy,
-  tokenBucket,
-  tokenBucketOfRate,
-} from './algorithms/token-bucket/token-bucket.js';
+export * from './algorithms/list.js';
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
 export type { Answer, Decider, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';

@@ -1,14 +1,13 @@
 import {
   concurrency,
   fixedWindow,
-  gcra,
-  leakyBucket,
   type Policy,
   slidingLog,
   slidingWindow,
   tokenBucket,
   tokenBucketOfRate,
 } from '@sluice/core';
+import { type PolicyKind, policyKinds } from '@sluice/core/internal';
 import { OpenResponse } from '../../../tests/support/open-response.js';
 import { RequestLimit } from './request-limit.js';
 
@@ -30,13 +29,20 @@ const warning = (limit: string, option: string, value: number) => [
     'you mean milliseconds',
 ];
 
+/** A policy of each algorithm that needs a period, with 60 for it. */
+const ofSixty = (policyKinds as readonly PolicyKind[]).flatMap(({ options, create }) => {
+  const needed = Object.entries(options).filter(([, { optional }]) => !optional);
+  const [period] = needed.find(([, { type }]) => type === 'duration') ?? [];
+  if (period === undefined) return [];
+  const given = needed.map(([name, { sample }]) => [name, name === period ? 60 : Number(sample)]);
+  const policy = (create as (options: object) => Policy)(Object.fromEntries(given));
+  return [[period, 60, policy] as [string, number, Policy]];
+});
+
 test.each<[string, number, Policy]>([
-  ['window', 60, fixedWindow({ limit: 1, window: 60 })],
+  ...ofSixty,
   ['window', 999, slidingWindow({ limit: 1, window: 999, slots: 2 })],
   ['window', 1, slidingLog({ limit: 1, window: 1 })],
-  ['every', 60, tokenBucket({ capacity: 1, refill: 1, every: 60 })],
-  ['period', 60, gcra({ limit: 1, period: 60 })],
-  ['every', 60, leakyBucket({ capacity: 1, leak: 1, every: 60 })],
 ])('%s: %d causes a warning', (option, value, policy) => {
   new RequestLimit('rateLimit', { policy, name });
   new RequestLimit('rateLimit', { policy, name });

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { RateLimiter } from '../../../packages/core/src/index.js';
 import { bundle } from '../../support/bundle.js';
+import { merged } from '../../support/conformance/all.js';
+import { bucket, units } from '../../support/conformance/oracle-parts.js';
+import { SECOND } from '../../support/conformance/subject-parts.js';
 import { farStore } from '../../support/far-store.js';
 import { run } from '../../support/run.js';
-import { cases, prefetchable } from './oracles.js';
+import { canPrefetch, isBucket, prefetchable } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
 /** Processes prefetch permits from a distant store: the permits they spend obey the rule exactly. */
@@ -29,17 +32,20 @@ test.each(prefetchable)(
   600_000,
 );
 
-test.each<[string, ...number[]]>([
-  ['tokenBucket, continuous', 1_000, 1_000, 1_000_000, 2],
-  ['gcra', 1_000, 1_000_000, 1_000],
-  ['leakyBucket', 1_000, 1_000, 1_000_000],
-])(
-  '%s: a block spent after the store has refilled and others took permits obeys the rule',
-  async (name, ...numbers) => {
-    const one = cases[name]!(() => numbers.shift()! - 1);
+/** Buckets of 1,000 permits, which flow back in a second. */
+const buckets = Object.entries(merged(({ policies }) => policies)).flatMap(([name, policyOf]) => {
+  const policy = policyOf('1s', 1_000);
+  return isBucket(policy) && canPrefetch(policy) ? [{ name, policy }] : [];
+});
+
+test.each(buckets)(
+  '$name: a block spent after the store has refilled and others took permits obeys the rule',
+  async ({ policy }) => {
+    const { perPermit, flow } = units(1_000, SECOND);
+    const rule = bucket(1_000 * perPermit, 0, perPermit, flow, 1);
     const { store, clock } = farStore();
     const [early, late] = [1, 2].map(
-      () => new RateLimiter({ name: 'last', policy: one.policy, store, prefetch: { most: 100 } }),
+      () => new RateLimiter({ name: 'last', policy, store, prefetch: { most: 100 } }),
     );
     const spent: Spent[] = [];
     const note = noting(spent, clock);
@@ -51,6 +57,6 @@ test.each<[string, ...number[]]>([
     const last = spent.slice(before);
     expect(last).toHaveLength(30);
     expect(new Set(last.map(({ source }) => source))).toEqual(new Set(['prefetch']));
-    expect(refused(spent, one)).toBeUndefined();
+    expect(refused(spent, rule)).toBeUndefined();
   },
 );

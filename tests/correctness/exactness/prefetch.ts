@@ -2,7 +2,7 @@ import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { ManualClock, memoryStore, RateLimiter, type Store } from '../../../packages/core/src/index.js';
 import { prefetching } from '../../../packages/core/src/limiter/prefetch-options.js';
 import { type Random, randomFrom, seedOf } from '../../support/random.js';
-import { type Case, cases } from './oracles.js';
+import { type Case, cases, isBucket } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
 // Run by prefetch.deep.test.ts in a process of its own: Jest's sandbox makes every use of a global slow.
@@ -90,7 +90,7 @@ function suitable(name: string, seed: number): { readonly one: Case; readonly se
     const one = cases[name]!(randomFrom(tried));
     const rule = compilePolicy(one.policy);
     if (rule.algorithm.prefetch?.narrow(rule.parameters, 1) === undefined) continue;
-    const { prefetch } = prefetching(name, rule, { most: 1, longest: 10_000 });
+    const { prefetch } = prefetching(name, rule, { most: 1, longest: 10_000 }, name);
     if (prefetch !== undefined) return { one, seed: tried };
   }
 }
@@ -105,7 +105,7 @@ async function main(name: string, walks: number): Promise<void> {
     count.spent += spent.length;
     count.here += spent.filter(({ source }) => source === 'prefetch').length;
     // A bucket keeps at most a tenth of its permits in reserve.
-    const short = name.includes('Window') ? 1 : 1 + Math.ceil(one.most / 10);
+    const short = isBucket(one.policy) ? 1 + Math.ceil(one.most / 10) : 1;
     if (refused(spent, cases[name]!(randomFrom(seed)), short) !== undefined) count.found += 1;
   }
   console.log(JSON.stringify(count));

@@ -2,6 +2,8 @@ import type { Decision, ManualClock } from '../../../packages/core/src/index.js'
 import { DecisionRecord } from '../../../packages/core/src/limiter/decision-record.js';
 import type { Case } from './oracles.js';
 
+type Rule = Pick<Case, 'left' | 'take'>;
+
 export interface Spent {
   readonly at: number;
   readonly cost: number;
@@ -19,7 +21,7 @@ export const noting =
   };
 
 /** The first permits that the rule forbids. @param short permits by which to shorten the rule */
-export const refused = (spent: readonly Spent[], rule: Case, short = 0): Spent | undefined =>
+export const refused = (spent: readonly Spent[], rule: Rule, short = 0): Spent | undefined =>
   spent.find(({ at, cost }) => {
     if (rule.left(at) - short < cost) return true;
     rule.take(at, cost);

@@ -73,7 +73,7 @@ test('prints a picture in the terminal', async () => {
   expect(text.split('\n')[2]).toBe(
     'passed ▂                 █▆▂                 ▂▂▂▂▂▂▂▂                █▅▂',
   );
-  expect((await shown('all')).split('\n\n')).toHaveLength(7);
+  expect((await shown('all')).split('\n\n')).toHaveLength(subjects.length);
   await expect(shown('bucket')).rejects.toThrow('--show takes all or one of fixedWindow, slidingWindow');
 });
 

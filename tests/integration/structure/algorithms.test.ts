@@ -24,11 +24,9 @@ test('each folder of an algorithm is in the list', () => {
 });
 
 test('the suites know each algorithm, and each suite each mode', () => {
-  const named = conformances.map(({ policies }) => Object.keys(policies)[0]);
-  expect(named).toEqual(kinds.map(({ name }) => name));
-  for (const { holds, policies, random, oracles = {}, subjects } of conformances) {
-    const [name = ''] = Object.keys(policies);
-    const parts = [policies, random, subjects, ...(holds ? [] : [oracles])];
+  for (const { name, holds, policies, random, oracles = {}, contests = {}, subjects } of conformances) {
+    expect(Object.keys(policies)[0]).toBe(name);
+    const parts = [policies, random, subjects, ...(holds ? [] : [oracles, contests])];
     for (const part of parts)
       expect(Object.keys(part).filter((mode) => mode.startsWith(name))).not.toEqual([]);
   }
@@ -45,6 +43,10 @@ test.each(kinds.map((kind) => [kind.name, kind] as const))('%s is known everywhe
   const create = kind.create as (options: object) => core.Policy;
   const accepted = Object.keys(kind.options).join(', ');
   expect(() => create({ zzzzzzzz: 1 })).toThrow(`its options are ${accepted}`);
+
+  const { policies } = conformances.find((record) => record.name === name)!;
+  const { algorithm } = compilePolicy(policies[name]!('1h'));
+  expect(algorithm.prefetch !== undefined).toBe(kind.prefetches !== undefined);
 
   // What the playground begins with is a policy, in code and in a document of rules.
   const form = formOf(name as core.Policy['algorithm'] as never);

@@ -50,12 +50,12 @@ test('core exports these values', () => {
 const source = (file: string) => readFileSync(join(packagesFolder, file), 'utf8');
 
 test('core exports these types', () => {
-  const types = [...source('core/src/index.ts').matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(
-    ([, all, list]) =>
-      list!.split(',').flatMap((item) => {
-        const [, type, name] = /^\s*(type )?(?:\w+ as )?(\w+)\s*$/.exec(item) ?? [];
-        return name !== undefined && (all ?? type) !== undefined ? [name] : [];
-      }),
+  const exporting = source('core/src/index.ts') + source('core/src/algorithms/list.ts');
+  const types = [...exporting.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, all, list]) =>
+    list!.split(',').flatMap((item) => {
+      const [, type, name] = /^\s*(type )?(?:\w+ as )?(\w+)\s*$/.exec(item) ?? [];
+      return name !== undefined && (all ?? type) !== undefined ? [name] : [];
+    }),
   );
   const ofErrors = [...source('core/src/errors.ts').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
     ([, name]) => name!,

@@ -60,11 +60,11 @@ export const neverAboveTheLimit: InvariantOf = ({ settings, broken }) => {
     },
     calm() {
       for (const { limit } of settings) {
-        for (const [name, { judge, limit: most }] of Object.entries(limit.rules)) {
+        for (const [name, { judge, limit: most, isBucket }] of Object.entries(limit.rules)) {
           if (judge === undefined || limit.prefetch !== undefined) continue;
           for (const key of ['a', 'b']) {
             const own = `${name} ${key}`;
-            if (unsure.has(own) && /bucket|gcra|leaky/.test(name)) continue;
+            if (isBucket && unsure.has(own)) continue;
             for (const { grants: all, foreign } of periods.get(own) ?? []) {
               const grants = all.filter(({ cost }) => cost > 0).sort((a, b) => a.moment - b.moment);
               const wrong = judge(most + foreign)(relative(grants));

@@ -1,22 +1,15 @@
-import { concurrencyConformance } from '../../../packages/core/src/algorithms/concurrency/concurrency.conformance.js';
-import { fixedWindowConformance } from '../../../packages/core/src/algorithms/fixed-window/fixed-window.conformance.js';
-import { gcraConformance } from '../../../packages/core/src/algorithms/gcra/gcra.conformance.js';
-import { leakyBucketConformance } from '../../../packages/core/src/algorithms/leaky-bucket/leaky-bucket.conformance.js';
-import { slidingLogConformance } from '../../../packages/core/src/algorithms/sliding-log/sliding-log.conformance.js';
-import { slidingWindowConformance } from '../../../packages/core/src/algorithms/sliding-window/sliding-window.conformance.js';
-import { tokenBucketConformance } from '../../../packages/core/src/algorithms/token-bucket/token-bucket.conformance.js';
+import { type EachKind, policyKinds } from '../../../packages/core/src/algorithms/index.js';
 import type { Conformance } from './conformance.js';
 
-/** The record of each algorithm. A new one is a line here. */
-export const conformances: readonly Conformance[] = [
-  fixedWindowConformance,
-  slidingWindowConformance,
-  slidingLogConformance,
-  tokenBucketConformance,
-  gcraConformance,
-  leakyBucketConformance,
-  concurrencyConformance,
-];
+interface Named extends Conformance {
+  readonly name: EachKind['name'];
+}
+
+/** The record of each algorithm, from its folder. esbuild bundles all files that the path can name. */
+export const conformances: readonly Named[] = policyKinds.map(({ name, page }) => ({
+  name,
+  ...require(`../../../packages/core/src/algorithms/${page}/${page}.conformance.ts`).conformance,
+}));
 
 /** What `part` of each record has, in one object. */
 export const merged = <T>(

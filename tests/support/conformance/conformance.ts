@@ -1,5 +1,7 @@
 import type fc from 'fast-check';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import type { Ideal } from '../../correctness/race/ideal.js';
+import type { Judge } from '../../correctness/race/judge.js';
 import type { Random } from '../random.js';
 
 /** A policy of `permits` permits, 10 if nothing is given, all of them back in `period`, or a slot later. */
@@ -16,12 +18,20 @@ export interface Conformance {
   readonly holds?: true;
   /** `acquire` spaces its calls, so that a call for all permits waits for nothing. */
   readonly spaces?: true;
+  /** Has `speed.step`, which decides calls in place. */
+  readonly inPlace?: true;
   /** For the twins in TypeScript and Lua: policies of every scale. */
   readonly random: Readonly<Record<string, fc.Arbitrary<Policy>>>;
   /** For exactness: the rule once more. */
   readonly oracles?: Readonly<Record<string, (random: Random) => Case>>;
   /** For clocks that jump: 4 permits that are back in an hour (of days, in a day; of months, in a month). */
   readonly subjects: Readonly<Record<string, Subject>>;
+  /** For races of processes: about 100 permits a second each, fewer than the calls, even on a slow machine. */
+  readonly contests?: Readonly<Record<string, Contest>>;
+  /** For the pictures of the page of all algorithms: the policy is the one that the playground begins with. */
+  readonly picture: Picture;
+  /** For the table of the memory of one key. */
+  readonly memory: UsedUp;
 }
 
 /** A policy, and its rule once more, written as plainly as can be. */
@@ -50,4 +60,33 @@ export interface Subject {
   readonly longestTtl: number;
   /** The most permits that go in a span of `span` µs, both of its ends included. */
   most(span: number): number;
+}
+
+/** A policy, its promise, and what it admits without faults. */
+export interface Contest {
+  readonly policy: Policy;
+  readonly judge: Judge;
+  readonly ideal: () => Ideal;
+  /** It also denies some calls that the promise would allow. */
+  readonly cautious?: true;
+}
+
+export interface Picture {
+  /** The most calls that can have passed `elapsed` µs after the first. */
+  readonly promise: (elapsed: number) => number;
+  /** Step of the bound, µs. 0: it rises steadily. */
+  readonly step: number;
+  /** Calls wait for their permits (`acquire`). */
+  readonly waits?: true;
+  /** How long each call holds its permit, µs. */
+  readonly holds?: number;
+}
+
+/** A policy of 100 permits an hour, or of 10 holders, and the calls after which its state is as large as it can be. */
+export interface UsedUp {
+  readonly options: Readonly<Record<string, string | number>>;
+  /** Calls that use up the limit together. Default: 1. */
+  readonly calls?: number;
+  /** µs from one call to the next. Default: 0. */
+  readonly gap?: number;
 }

@@ -1,24 +1,9 @@
 import { describe } from '../options.js';
 import type { Policy, Rule } from './algorithm.js';
-import { concurrencyKind } from './concurrency/concurrency.js';
-import { fixedWindowKind } from './fixed-window/fixed-window.js';
-import { gcraKind } from './gcra/gcra.js';
-import { leakyBucketKind } from './leaky-bucket/leaky-bucket.js';
+import policyKinds from './list.js';
 import type { PolicyKind } from './policy-kind.js';
-import { slidingLogKind } from './sliding-log/sliding-log.js';
-import { slidingWindowKind } from './sliding-window/sliding-window.js';
-import { tokenBucketKind } from './token-bucket/token-bucket.js';
 
-/** Every kind of policy. A new one is a folder beside the others and a line here. */
-export const policyKinds = [
-  fixedWindowKind,
-  slidingWindowKind,
-  slidingLogKind,
-  tokenBucketKind,
-  gcraKind,
-  leakyBucketKind,
-  concurrencyKind,
-] as const;
+export { policyKinds };
 
 /** Each kind by itself: `Extract<EachKind, { name: 'gcra' }>`. */
 export type EachKind = (typeof policyKinds)[number];
@@ -51,6 +36,14 @@ export function policyText(policy: Policy): string {
 export const kindsWithWindows: readonly string[] = kinds.flatMap(({ name, hasWindows }) =>
   hasWindows ? [name] : [],
 );
+
+/** The kinds of policies that `prefetch` accepts, as an error names them. */
+export const kindsToPrefetch: string = kinds
+  .flatMap(({ name, prefetches }) => {
+    if (prefetches === undefined) return [];
+    return prefetches === true ? name : `${name} (${prefetches})`;
+  })
+  .join(', ');
 
 /** Thresholds need windows. @throws TypeError for another algorithm */
 export function checkWindows(where: string, name: string, { algorithm }: Policy): void {

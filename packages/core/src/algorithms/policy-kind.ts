@@ -14,6 +14,8 @@ export interface PolicyKind<P extends Policy = Policy, Options = never> {
   readonly options: Readonly<Record<string, PolicyOption>>;
   /** Are permits counted in windows that begin and end, so that a part of the limit is reached once in each? `notify` needs it. Default: no. */
   readonly hasWindows?: true;
+  /** Can permits of its policies be prefetched? A text: of some, such as `without borrow`. Default: no. */
+  readonly prefetches?: true | string;
   /** The factory. @throws RangeError, TypeError when an option is not acceptable */
   readonly create: (options: Options) => P;
   /** @throws RangeError when the policy's numbers are not acceptable */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { history, questionsOf, rates } from '../../../../tests/correctness/differential/histories.js';
-import { policies } from '../../../../tests/correctness/differential/policies.js';
+import { conformances } from '../../../../tests/support/conformance/all.js';
 import { runs } from '../../../../tests/support/runs.js';
 import { CELL_NUMBERS, Cell } from '../algorithms/algorithm.js';
 import { decideBare } from './bare.js';
@@ -8,7 +8,11 @@ import { decide } from './decide.js';
 import { type Entry, isEnvelope } from './entry.js';
 import { KeyState } from './key-state.js';
 
-test.each(Object.entries(policies))('%s: the short path decides like the general path', (name, policy) => {
+const policies = conformances.flatMap(({ random, holds, inPlace }) =>
+  Object.entries(random).map(([name, policy]) => ({ name, policy, holds, inPlace })),
+);
+
+test.each(policies)('$name: the short path decides like the general path', ({ policy, holds }) => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(fc.tuple(policy, policy), questionsOf(rates), ([first, second], questions) => {
@@ -33,18 +37,15 @@ test.each(Object.entries(policies))('%s: the short path decides like the general
     runs(300),
   );
   const each = ['consume true', 'consume false', 'peek true', 'peek false', 'acquire true'];
-  expect([...seen].sort()).toEqual(name === 'concurrency' ? [] : expect.arrayContaining(each));
+  expect([...seen].sort()).toEqual(holds ? [] : expect.arrayContaining(each));
 });
 
 /** Operations that mostly keep a plain state. */
 const plain = ['consume', 'consume', 'consume', 'charge', 'refund'] as const;
 
-/** Policies whose states have more than a few numbers, or whose `step` leaves all calls to the general path. */
-const NEVER_IN_PLACE = ['slidingWindow', 'slidingLog', 'concurrency'];
-
-test.each(Object.entries(policies))(
-  '%s: a call decided in place decides like the general path',
-  (name, policy) => {
+test.each(policies)(
+  '$name: a call that is decided in place decides like the general path',
+  ({ policy, inPlace }) => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.tuple(policy, policy), questionsOf(plain), ([first, second], questions) => {
@@ -92,7 +93,7 @@ test.each(Object.entries(policies))(
       }),
       runs(300),
     );
-    const each = NEVER_IN_PLACE.includes(name) ? [] : ['consume false', 'consume true'];
+    const each = inPlace ? ['consume false', 'consume true'] : [];
     expect([...seen].sort()).toEqual(each);
   },
 );

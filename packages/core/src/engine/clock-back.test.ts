@@ -1,32 +1,22 @@
+import { conformances } from '../../../../tests/support/conformance/all.js';
 import { ms, seconds, Timeline } from '../../../../tests/support/timeline.js';
-import type { Policy } from '../algorithms/algorithm.js';
-import { concurrency } from '../algorithms/concurrency/concurrency.js';
-import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import { gcra } from '../algorithms/gcra/gcra.js';
 import { compilePolicy } from '../algorithms/index.js';
-import { leakyBucket } from '../algorithms/leaky-bucket/leaky-bucket.js';
-import { slidingLog } from '../algorithms/sliding-log/sliding-log.js';
-import { slidingWindow } from '../algorithms/sliding-window/sliding-window.js';
-import { tokenBucket } from '../algorithms/token-bucket/token-bucket.js';
 
 const HOUR = seconds(3600);
 const WINDOW = seconds(10);
 
-const policies: Record<string, (permits: number) => Policy> = {
-  fixedWindow: (limit) => fixedWindow({ limit, window: '10s' }),
-  'fixedWindow by the clock': (limit) => fixedWindow({ limit, window: '10s', align: 'clock' }),
-  slidingWindow: (limit) => slidingWindow({ limit, window: '10s' }),
-  slidingLog: (limit) => slidingLog({ limit, window: '10s' }),
-  tokenBucket: (n) => tokenBucket({ capacity: n, refill: n, every: '10s' }),
-  batches: (n) => tokenBucket({ capacity: n, refill: n, every: '10s', mode: 'interval' }),
-  gcra: (limit) => gcra({ limit, period: '10s' }),
-  leakyBucket: (n) => leakyBucket({ capacity: n, leak: n, every: '10s' }),
-  concurrency: (limit) => concurrency({ limit, lease: '10s' }),
-};
+const policies = conformances.flatMap(({ policies, holds, spaces }) =>
+  Object.entries(policies).map(([name, policyOf]) => ({
+    name,
+    holds,
+    spaces,
+    policyOf: (permits: number) => policyOf('10s', permits),
+  })),
+);
 /** One slot of a sliding window. */
 const MORE = seconds(1);
 
-describe.each(Object.entries(policies))('%s: when the clock goes back by an hour,', (name, policyOf) => {
+describe.each(policies)('$name: when the clock goes back by an hour,', ({ holds, spaces, policyOf }) => {
   const start = 2 * HOUR;
 
   test('no key is denied for longer than a window', () => {
@@ -39,12 +29,12 @@ describe.each(Object.entries(policies))('%s: when the clock goes back by an hour
   });
 
   test('bookings and the next call keep their distance from now', () => {
-    if (name === 'concurrency') return;
-    const cost = name === 'leakyBucket' ? 1 : 2;
+    if (holds) return;
+    const cost = spaces ? 1 : 2;
     const line = new Timeline(policyOf(2));
     line.consume(start, cost);
     line.book(start, cost);
-    if (name !== 'leakyBucket') line.book(start, cost);
+    if (!spaces) line.book(start, cost);
     const before = line.ask(start, { operation: 'peek', cost });
     const after = line.ask(start - HOUR, { operation: 'peek', cost });
     expect(after.wait).toBeLessThanOrEqual(before.wait + MORE);

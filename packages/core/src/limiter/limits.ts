@@ -1,7 +1,7 @@
 import { hasBackground } from '#platform';
 import type { Parameters, Policy, Rule } from '../algorithms/algorithm.js';
 import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
-import { checkWindows, compilePolicy, compileShare } from '../algorithms/index.js';
+import { checkWindows, compilePolicy, compileShare, kindsToPrefetch } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import { KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
@@ -74,7 +74,8 @@ export class Limits {
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
     this.#limits = Object.entries(this.policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
-      const prefetched = wanted === undefined || several ? undefined : prefetching(where, own, wanted);
+      const prefetched =
+        wanted === undefined || several ? undefined : prefetching(where, own, wanted, kindsToPrefetch);
       const { rule, prefetch } =
         prefetched !== undefined && remote && hasBackground ? prefetched : { rule: own };
       const id = several ? `${limiter}${OF}${name}` : limiter;

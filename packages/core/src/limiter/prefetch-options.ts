@@ -52,21 +52,22 @@ export function readPrefetch(where: string, options: PrefetchOptions): WantedPre
 /**
  * The rule of a limit whose permits may be prefetched. None are, and the rule stays the same, if a tenth of the limit is less than one
  * permit or flows back within 10 ms.
+ * @param kinds the kinds of policies that can prefetch, for the error
  * @throws TypeError if its algorithm cannot prefetch, unless the options are a default
  */
 export function prefetching(
   where: string,
   rule: Rule,
   { most, longest, isDefault }: WantedPrefetch,
+  kinds: string,
 ): { readonly rule: Rule; readonly prefetch?: PrefetchLimits } {
   const { algorithm, parameters } = rule;
   const prefetched = algorithm.prefetch?.narrow(parameters, longest);
   if (prefetched === undefined) {
     if (isDefault) return { rule };
     throw new TypeError(
-      `${where}: prefetch is for fixedWindow, slidingWindow, gcra, leakyBucket and tokenBucket that fills steadily and lends nothing: ` +
-        'other policies must count a permit when it is used. Use slidingWindow in place of slidingLog, a tokenBucket without borrow ' +
-        "and mode 'interval', or leave prefetch out",
+      `${where}: prefetch is for ${kinds}. Other policies must count a permit when it is used. Use slidingWindow in place of slidingLog, ` +
+        'or leave prefetch out',
     );
   }
   if (rule.limit < SHARE || prefetched.longest < SHORTEST) return { rule };

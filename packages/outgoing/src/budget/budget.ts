@@ -10,6 +10,7 @@ import {
   type Reservation,
   type Store,
 } from '@sluice/core';
+import { kindsWithWindows } from '@sluice/core/internal';
 import { CallQueues } from '../calls/call-queue.js';
 import { nowOf, type WaitLimits } from '../calls/time.js';
 
@@ -41,8 +42,9 @@ const GAP = 50;
 
 type Windowed = Policy & { readonly window: number };
 
+/** Does a window end with each call? */
 const isSliding = (policy: Policy): policy is Windowed =>
-  policy.algorithm === 'slidingLog' || policy.algorithm === 'slidingWindow';
+  (policy as Windowed).window !== undefined && !kindsWithWindows.includes(policy.algorithm);
 
 /** A part of a window, at most `LONGEST`; ms in whole µs. */
 const partOf = ({ window }: Windowed, part: number): number =>

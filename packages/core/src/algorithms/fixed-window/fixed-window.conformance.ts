@@ -1,15 +1,30 @@
 import fc from 'fast-check';
 import type { Conformance } from '../../../../../tests/support/conformance/conformance.js';
+import {
+  idealWindows,
+  inClockWindows,
+  inNamedWindows,
+  MS,
+} from '../../../../../tests/support/conformance/contest-parts.js';
 import { between } from '../../../../../tests/support/conformance/oracle-parts.js';
+import { inSteps } from '../../../../../tests/support/conformance/picture-parts.js';
 import { limit, period } from '../../../../../tests/support/conformance/random-parts.js';
-import { DAY, HOUR, LIMIT, times, windows } from '../../../../../tests/support/conformance/subject-parts.js';
+import {
+  DAY,
+  HOUR,
+  LIMIT,
+  SECOND,
+  times,
+  windows,
+} from '../../../../../tests/support/conformance/subject-parts.js';
 import { fixedWindow } from './fixed-window.js';
 
-export const fixedWindowConformance: Conformance = {
+export const conformance: Conformance = {
   policies: {
     fixedWindow: (window, limit = 10) => fixedWindow({ limit, window }),
     'fixedWindow by the clock': (window, limit = 10) => fixedWindow({ limit, window, align: 'clock' }),
   },
+  inPlace: true,
   random: {
     'fixedWindow, first hit': fc.record({ limit, window: period }).map((o) => fixedWindow(o)),
     'fixedWindow, clock': fc
@@ -80,4 +95,18 @@ export const fixedWindowConformance: Conformance = {
       ...times(31 * DAY + HOUR),
     },
   },
+  contests: {
+    'fixedWindow, first-hit': {
+      policy: fixedWindow({ limit: 10, window: '100ms' }),
+      judge: inNamedWindows(10, 100 * MS),
+      ideal: () => idealWindows(10, 100 * MS, 'first-hit'),
+    },
+    'fixedWindow, clock': {
+      policy: fixedWindow({ limit: 10, window: '100ms', align: 'clock' }),
+      judge: inClockWindows(10, 100 * MS),
+      ideal: () => idealWindows(10, 100 * MS, 'clock'),
+    },
+  },
+  picture: inSteps(10, 10 * SECOND),
+  memory: { options: { limit: 100, window: '1h' } },
 };

@@ -163,6 +163,7 @@ export const fixedWindowKind: PolicyKind<FixedWindowPolicy, FixedWindowOptions> 
   name: 'fixedWindow',
   page: 'fixed-window',
   hasWindows: true,
+  prefetches: true,
   options: {
     limit: { type: 'count', sample: '10' },
     window: { type: 'duration', calendar: true, sample: '10s' },

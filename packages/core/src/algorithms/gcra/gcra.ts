@@ -58,6 +58,7 @@ function ruleOf({ limit, period, burst = limit }: GcraPolicy): Rule {
 export const gcraKind: PolicyKind<GcraPolicy, GcraOptions> = {
   name: 'gcra',
   page: 'gcra',
+  prefetches: true,
   options: {
     limit: { type: 'count', sample: '10' },
     period: { type: 'duration', sample: '10s' },

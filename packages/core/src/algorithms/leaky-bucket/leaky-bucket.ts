@@ -55,6 +55,7 @@ function ruleOf({ capacity, leak, every }: LeakyBucketPolicy): Rule {
 export const leakyBucketKind: PolicyKind<LeakyBucketPolicy, LeakyBucketOptions> = {
   name: 'leakyBucket',
   page: 'leaky-bucket',
+  prefetches: true,
   options: {
     capacity: { type: 'count', sample: '10' },
     leak: { type: 'count', sample: '1' },

@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import type { Conformance } from '../../../../../tests/support/conformance/conformance.js';
+import { anyWindow, MS } from '../../../../../tests/support/conformance/contest-parts.js';
 import { between, returning } from '../../../../../tests/support/conformance/oracle-parts.js';
+import { inSteps } from '../../../../../tests/support/conformance/picture-parts.js';
 import { limit, period } from '../../../../../tests/support/conformance/random-parts.js';
-import { HOUR, LIMIT, times, windows } from '../../../../../tests/support/conformance/subject-parts.js';
+import {
+  HOUR,
+  LIMIT,
+  SECOND,
+  times,
+  windows,
+} from '../../../../../tests/support/conformance/subject-parts.js';
 import { slidingWindow } from './sliding-window.js';
 
-export const slidingWindowConformance: Conformance = {
+export const conformance: Conformance = {
   policies: {
     slidingWindow: (window, limit = 10) => slidingWindow({ limit, window }),
   },
@@ -33,4 +41,13 @@ export const slidingWindowConformance: Conformance = {
       ...times(HOUR + HOUR / 10),
     },
   },
+  contests: {
+    slidingWindow: {
+      ...anyWindow(slidingWindow({ limit: 10, window: '100ms', slots: 50 }), 10, 100 * MS),
+      cautious: true,
+    },
+  },
+  picture: inSteps(10, 10 * SECOND),
+  // Two calls in each slot.
+  memory: { options: { limit: 100, window: '1h' }, calls: 20, gap: HOUR / 20 },
 };

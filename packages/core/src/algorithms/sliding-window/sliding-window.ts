@@ -75,6 +75,7 @@ export const slidingWindowAlgorithm: Algorithm = {
 export const slidingWindowKind: PolicyKind<SlidingWindowPolicy, SlidingWindowOptions> = {
   name: 'slidingWindow',
   page: 'sliding-window',
+  prefetches: true,
   options: {
     limit: { type: 'count', sample: '10' },
     window: { type: 'duration', sample: '10s' },

@@ -1,7 +1,7 @@
 import type { BucketView } from '../../decision.js';
-import { MAX_MICROS } from '../../duration.js';
-import { type Figures, JITTER, NEVER, type State } from '../algorithm.js';
+import type { Figures } from '../algorithm.js';
 import { down, up } from '../arithmetic.js';
+import { JITTER, NEVER, type State } from '../facets.js';
 
 /**
  * Permits and time are counted in units so small that all numbers are whole and every rate is exact: at 3 permits a second a permit is
@@ -78,16 +78,6 @@ export const spanOf = (p: MeterParameters): number => flowTime(p, debtLimit(p));
 /** The most units that may be missing: below 2^53 even after a clock that trembles, and rounded up to ticks. */
 export const exactDebt = (perTick: number, tick: number): number =>
   Number.MAX_SAFE_INTEGER - (up(JITTER, tick) + 2) * perTick;
-
-/** The most units that a penalty can take: exact, and back in ten years. */
-export const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
-  Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
-
-/**
- * The most units that calls can take. Calls take nothing from a bucket without capacity, so its state stays as it is and counts
- * again once the limit is open.
- */
-export const takenAtMost = (p: MeterParameters): number => (p[2] === 0 ? mostOf(p) : debtLimit(p));
 
 /** µs from `now` until `cost` permits can go from a bucket in which `debt` units are missing. */
 export function waitWith(p: MeterParameters, debt: number, last: number, now: number, cost: number): number {

@@ -15,24 +15,33 @@ import {
   debtAt,
   debtLimit,
   delayed,
+  exactDebt,
   flowTime,
   grown,
   lastTick,
   type MeterParameters,
   meterFigures,
-  mostOf,
   remainingWith,
   SAVED,
   SPACED,
   seenAt,
   spanOf,
-  takenAtMost,
   waitWith,
   write,
 } from './meter-state.js';
 
 /** At most this part of a bucket, 1 in 10, is kept in reserve for prefetched permits. */
 const RESERVE = 10;
+
+/** The most units that a penalty can take: exact, and back in ten years. */
+const mostOf = ({ 1: perTick, 6: tick }: MeterParameters): number =>
+  Math.min(exactDebt(perTick, tick), down(MAX_MICROS, tick) * perTick);
+
+/**
+ * The most units that calls can take. Calls take nothing from a bucket without capacity, so its state stays as it is and counts
+ * again once the limit is open.
+ */
+const takenAtMost = (p: MeterParameters): number => (p[2] === 0 ? mostOf(p) : debtLimit(p));
 
 /** Must a call with this cost save up, because it is above the capacity? */
 const isSaved = (p: MeterParameters, cost: number): boolean => p[5] === SAVED && cost * p[0] > debtLimit(p);

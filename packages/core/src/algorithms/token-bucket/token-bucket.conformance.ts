@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import type { Conformance } from '../../../../../tests/support/conformance/conformance.js';
+import {
+  anySpan,
+  idealBatches,
+  inBatches,
+  MS,
+} from '../../../../../tests/support/conformance/contest-parts.js';
 import { between, bucket, units } from '../../../../../tests/support/conformance/oracle-parts.js';
+import { onePerSecond } from '../../../../../tests/support/conformance/picture-parts.js';
 import {
   amount,
   capacity,
@@ -18,12 +25,13 @@ import {
 } from '../../../../../tests/support/conformance/subject-parts.js';
 import { tokenBucket, tokenBucketOfRate } from './token-bucket.js';
 
-export const tokenBucketConformance: Conformance = {
+export const conformance: Conformance = {
   policies: {
     tokenBucket: (every, n = 10) => tokenBucket({ capacity: n, refill: n, every }),
     'tokenBucket in batches': (every, n = 10) =>
       tokenBucket({ capacity: n, refill: n, every, mode: 'interval' }),
   },
+  inPlace: true,
   random: {
     'tokenBucket, continuous': fc.oneof(
       fc
@@ -107,4 +115,19 @@ export const tokenBucketConformance: Conformance = {
       longestTtl: DAY,
     },
   },
+  contests: {
+    'tokenBucket, continuous': anySpan(
+      tokenBucket({ capacity: 10, refill: 3, every: '31ms' }),
+      10,
+      3,
+      31 * MS,
+    ),
+    'tokenBucket, interval': {
+      policy: tokenBucket({ capacity: 10, refill: 5, every: '50ms', mode: 'interval' }),
+      judge: inBatches(10, 5, 50 * MS),
+      ideal: () => idealBatches(10, 5, 50 * MS),
+    },
+  },
+  picture: onePerSecond(10),
+  memory: { options: { capacity: 100, refill: 100, every: '1h' } },
 };

@@ -111,6 +111,7 @@ function ruleOf(policy: TokenBucketPolicy): Rule {
 export const tokenBucketKind: PolicyKind<TokenBucketPolicy, TokenBucketOptions> = {
   name: 'tokenBucket',
   page: 'token-bucket',
+  prefetches: "without borrow and mode 'interval'",
   options: {
     capacity: { type: 'count', sample: '10' },
     refill: { type: 'count', sample: '1' },
