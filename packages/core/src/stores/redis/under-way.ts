@@ -19,9 +19,9 @@ export interface Trip {
  * @param trips that have no reply yet
  * @param tooLong the error of a call that has waited too long
  */
-export async function allOver(trips: ReadonlySet<Trip>, tooLong: () => Error): Promise<void> {
+export async function allOver(trips: readonly Trip[], tooLong: () => Error): Promise<void> {
   const end = performance.now() + LONGEST;
-  const waiting = () => [...trips].filter((trip) => !trip.isOver());
+  const waiting = () => trips.filter((trip) => !trip.isOver());
   while (waiting().length > 0 && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, EVERY));
   for (const trip of waiting()) trip.failed(tooLong());
