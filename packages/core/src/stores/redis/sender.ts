@@ -20,8 +20,8 @@ export class Sender {
   /** Does the cluster refuse keys that are not declared, as some proxies do? Then each slot has its own script call. */
   declares = false;
   /**
-   * The script calls that have no reply yet. Not a Set: V8 links the tables that a Set outgrows, and so the garbage of one second keeps that
-   * of the next, which made a call half as dear again.
+   * The script calls that have no reply yet. Not a Set: V8 links the tables that a Set outgrows, and so dead calls keep those after them.
+   * That doubled the CPU of a call.
    */
   readonly #underWay: Trip[] = [];
   /** New calls are refused. */
