@@ -11,7 +11,6 @@ import { isPromise, type MaybePromise, onAbort, RecentMap, Stop } from '@sluice/
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 import { type NotedUpstream, PauseNotes } from './pause-notes.js';
-import { PauseWatch } from './pause-watch.js';
 
 /** Calls at once with which a scope that was paused counts as open again. */
 export const OPEN = 64;
@@ -53,8 +52,6 @@ export class Pauses {
   readonly name: string;
   readonly gate: RateLimiter;
   readonly maxPause: number;
-  /** Calls that wait for something else meanwhile. */
-  readonly watch: PauseWatch = new PauseWatch(this);
   readonly #store: Store;
   readonly #fresh: number;
   readonly #known = new RecentMap<string, Pause>(MOST, () => false);
@@ -151,10 +148,7 @@ export class Pauses {
       const pause = this.#pauseBy(key, decision);
       if (pause === undefined) {
         if (decision.limit < OPEN) recovering.push(key);
-        continue;
-      }
-      this.watch.learned(pause);
-      if (paused === undefined || pause.until > paused.until) paused = pause;
+      } else if (paused === undefined || pause.until > paused.until) paused = pause;
     }
     return { paused, recovering };
   }
@@ -207,7 +201,10 @@ export class Pauses {
           stored: false,
         }
       : before;
-    if (isLonger) this.#begin(pause);
+    if (isLonger) {
+      this.#known.set(key, pause);
+      publishPause(this.name, 'paused', pause);
+    }
     const stored = await this.#write(key, ms, probes);
     if (!isLonger) return pause;
     const kept = { ...pause, stored };
@@ -221,14 +218,10 @@ export class Pauses {
     const { now } = this;
     const before = this.#known.get(key);
     if (before !== undefined && before.until >= until) return;
-    this.#begin({ ...why, key, since: now, seen: now, until, stored: false });
-    this.#notes?.changed(this.#noted);
-  }
-
-  #begin(pause: Pause): void {
-    this.#known.set(pause.key, pause);
+    const pause: Pause = { ...why, key, since: now, seen: now, until, stored: false };
+    this.#known.set(key, pause);
     publishPause(this.name, 'paused', pause);
-    this.watch.learned(pause);
+    this.#notes?.changed(this.#noted);
   }
 
   /** Both writes are one script call. */
