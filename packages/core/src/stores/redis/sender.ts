@@ -93,7 +93,7 @@ export class Sender {
         } catch (error) {
           batch.failed(this.#session.errorOf(error, batch.key));
         }
-        this.#arrived(batch);
+        this.#underWay.splice(this.#underWay.indexOf(batch), 1);
       },
       (error) => {
         arrived();
@@ -105,15 +105,9 @@ export class Sender {
         } else {
           batch.failed(failure);
         }
-        this.#arrived(batch);
+        this.#underWay.splice(this.#underWay.indexOf(batch), 1);
       },
     );
-  }
-
-  #arrived(trip: Trip): void {
-    const underWay = this.#underWay;
-    underWay[underWay.indexOf(trip)] = underWay[underWay.length - 1]!;
-    underWay.pop();
   }
 
   /** Refuses new calls. Resolves when no call waits for a reply any more. */
@@ -181,7 +175,7 @@ export class Sender {
     } catch (error) {
       throw this.#session.errorOf(error, key);
     } finally {
-      this.#arrived(trip);
+      this.#underWay.splice(this.#underWay.indexOf(trip), 1);
     }
   }
 
