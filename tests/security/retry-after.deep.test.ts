@@ -1,7 +1,11 @@
+import { type Policy, slidingWindow } from '../../packages/core/src/index.js';
 import { hourly, onEachAdapter } from '../contracts/adapters/on-each-framework.js';
 import { merged } from '../support/conformance/all.js';
 
-const rates = merged(({ policies, holds }) => (holds ? {} : policies));
+const rates: Readonly<Record<string, (period: string, limit: number) => Policy>> = {
+  ...merged(({ policies, holds }) => (holds ? {} : policies)),
+  'slidingWindow of one slot': (window, limit) => slidingWindow({ limit, window, slots: 1 }),
+};
 const PERIODS = ['1ms', '2ms', '999ms', '1s', '1001ms', '59999ms', '1d', '1000d'];
 
 onEachAdapter(

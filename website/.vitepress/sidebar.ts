@@ -77,7 +77,7 @@ const ALGORITHMS = 'packages/core/src/algorithms';
 
 const algorithms = (): Page[] => folders(ALGORITHMS).flatMap((name) => pagesIn(`${ALGORITHMS}/${name}`));
 
-/** Packages whose READMEs follow those of the frameworks. Pages of docs/ describe the others. */
+/** Packages whose READMEs are pages too, after the frameworks. The other packages have pages in docs/. */
 const TOOLS = ['decorators', 'otel', 'dashboard', 'cli', 'core'];
 
 const packages = (): Page[] => [...frameworks(), ...TOOLS].flatMap((name) => pagesIn(`packages/${name}`));
