@@ -1,5 +1,6 @@
 // Draws docs/pictures/*.svg and fills in the tables of docs/choosing.md and docs/prefetch.md, from runs of real limiters.
 //   node scripts/pictures.mjs                       writes them
+//   node scripts/pictures.mjs --check               fails if one of them would change
 //   node scripts/pictures.mjs --show tokenBucket    prints one picture, or all, in the terminal
 //   node scripts/pictures.mjs --memory              measures a key's memory, and writes that table
 //   node scripts/pictures.mjs --memory --print      prints it instead
@@ -14,11 +15,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 try {
   const { values } = parseArgs({
-    options: { show: { type: 'string' }, memory: { type: 'boolean' }, print: { type: 'boolean' } },
+    options: {
+      check: { type: 'boolean' },
+      show: { type: 'string' },
+      memory: { type: 'boolean' },
+      print: { type: 'boolean' },
+    },
   });
   if (values.memory) await memory(values.print);
   else if (values.show !== undefined) console.log(await (await bundled('page')).shown(values.show));
-  else for (const [path, text] of await (await bundled('page')).generated(root)) write(path, text);
+  else {
+    const files = await (await bundled('page')).generated(root);
+    if (values.check) check(files);
+    else for (const [path, text] of files) write(path, text);
+  }
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
@@ -39,10 +49,20 @@ async function memory(print) {
 }
 
 function write(path, text) {
-  const file = join(root, path);
-  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
-  writeFileSync(file, text);
+  if (isWritten(path, text)) return;
+  writeFileSync(join(root, path), text);
   console.log(`wrote ${path}`);
+}
+
+function check(files) {
+  const old = [...files].filter(([path, text]) => !isWritten(path, text)).map(([path]) => path);
+  if (old.length > 0) throw new Error(`Run npm run pictures, because these would change:\n${old.join('\n')}`);
+  console.log(`${files.size} pictures and pages are up to date`);
+}
+
+function isWritten(path, text) {
+  const file = join(root, path);
+  return existsSync(file) && readFileSync(file, 'utf8') === text;
 }
 
 /** A module of scripts/pictures, with the sources of the packages it uses. */
