@@ -3,7 +3,7 @@ import { sql } from '../../support/postgres/index.js';
 import { limiterOf, ownPostgres, storeAt } from './servers.js';
 
 /** Turns of the store, and updates that the server makes by itself: over the network they would take a hundred times as long. */
-const [TURNS, UPDATES] = [1_000, 300_000];
+const [TURNS, UPDATES] = [3_000, 300_000];
 const LIMIT = 10_000_000;
 
 /**
