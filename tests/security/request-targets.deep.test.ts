@@ -67,12 +67,20 @@ function fastifyWith(version: string, router: string): typeof fastify {
   return loaded!;
 }
 
-const fastifies = VERSIONS['find-my-way'].flatMap((router) =>
-  ['5.0.0', '5.12.8'].map((version) => [version, router] as const),
-);
-const koas = VERSIONS['@koa/router'].flatMap((router) =>
-  VERSIONS.koa.map((version) => [version, router] as const),
-);
+/** Each version of a router in the newest framework, and each version of the framework with the oldest and the newest router. */
+function combinations(
+  versions: readonly string[],
+  routers: readonly string[],
+): (readonly [string, string])[] {
+  const newest = versions.at(-1)!;
+  const others = versions.slice(0, -1);
+  return [
+    ...routers.map((router) => [newest, router] as const),
+    ...others.flatMap((version) =>
+      [routers[0]!, routers.at(-1)!].map((router) => [version, router] as const),
+    ),
+  ];
+}
 const servers: Record<string, Framework['serve']> = {};
 for (const version of VERSIONS.express) {
   servers[`Express ${version}`] = (service) =>
@@ -84,11 +92,11 @@ for (const http2 of [false, true]) {
     servers[`Fastify ${version}${over}`] = (service) =>
       serveFastify({ ...service, http2 }, 'onRequest', load('fastify', version));
   }
-  for (const [version, router] of fastifies) {
+  for (const [version, router] of combinations(['5.0.0', '5.12.8'], VERSIONS['find-my-way'])) {
     servers[`Fastify ${version} with find-my-way ${router}${over}`] = (service) =>
       serveFastify({ ...service, http2 }, 'onRequest', fastifyWith(version, router));
   }
-  for (const [version, router] of koas) {
+  for (const [version, router] of combinations(VERSIONS.koa, VERSIONS['@koa/router'])) {
     servers[`Koa ${version} with its router ${router}${over}`] = (service) =>
       serveKoa({ ...service, http2 }, true, {
         Koa: load<typeof Koa>('koa', version),

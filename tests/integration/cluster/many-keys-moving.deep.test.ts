@@ -8,12 +8,13 @@ import {
 import { slotOf } from '../../../packages/core/src/stores/redis/cluster.js';
 import { fractionsFrom, TEST_SEED } from '../../support/random.js';
 import { type ClusterNode, NO_OUTAGE } from '../../support/redis/redis-cluster.js';
+import { cases } from '../../support/runs.js';
 import { KINDS, OwnCluster } from './own-cluster.js';
 
 const own = new OwnCluster({ args: NO_OUTAGE });
 const KEYS = 300;
 /** Slots that move to another node and back. */
-const MOVED = 15;
+const MOVED = cases(6, 15);
 const LIMIT = 10_000;
 const users = Array.from({ length: KEYS }, (_, i) => `user-${i}`);
 
@@ -54,7 +55,7 @@ async function move(slots: readonly number[]): Promise<void> {
 const window: Policy = fixedWindow({ limit: LIMIT, window: '1h' });
 // No permit comes back during the test.
 const bucket: Policy = tokenBucket({ capacity: LIMIT, refill: 1, every: '1h' });
-const cases: readonly [string, Policy, () => RedisStore][] = [
+const stores: readonly [string, Policy, () => RedisStore][] = [
   ...KINDS.map((kind): [string, Policy, () => RedisStore] => [
     `fixedWindow, ${kind.name}`,
     window,
@@ -67,7 +68,7 @@ const cases: readonly [string, Policy, () => RedisStore][] = [
 
 const fraction = fractionsFrom(TEST_SEED);
 
-test.each(cases)(
+test.each(stores)(
   'each call counts once while slots move: %s',
   async (_, policy, open) => {
     const limiter = own.limiter({ policy, store: open() });

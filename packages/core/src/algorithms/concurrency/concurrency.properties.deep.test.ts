@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { cases, runs } from '../../../../../tests/support/runs.js';
 import type { State } from '../algorithm.js';
 import { concurrencyAlgorithm } from './concurrency.js';
 
@@ -93,7 +94,7 @@ test('the limit is never exceeded, no waiting call is overtaken, and the state s
         expect(state[0]).toBeLessThanOrEqual(now + p[1]);
       }),
     ),
-    { numRuns: 400 },
+    runs(400),
   );
 });
 
@@ -125,7 +126,7 @@ test('a retry after acquireWait passes, and not 1 µs earlier, if no call releas
         }
       }),
     ),
-    { numRuns: 200 },
+    runs(200),
   );
 });
 
@@ -143,7 +144,7 @@ test('a waiting call that renews is admitted after remainingWait, and not 1 µs 
         }
       }),
     ),
-    { numRuns: 400 },
+    runs(400),
   );
-  expect(seen).toBeGreaterThan(2_000);
+  expect(seen).toBeGreaterThan(cases(400, 2_000));
 });
