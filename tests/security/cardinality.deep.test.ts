@@ -1,7 +1,7 @@
 import { bundle } from '../support/bundle.js';
 import { run } from '../support/run.js';
 
-/** The text alone of half a million keys takes 35 MB, and their entries as much. */
+/** The text alone of half a million keys takes 35 MB. */
 const HEAP_MB = 48;
 
 test('half a million new keys fit into a small heap, evict no limited key and take constant time each', async () => {
