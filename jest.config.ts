@@ -30,7 +30,7 @@ const legacy = swc({ legacyDecorator: true, decoratorMetadata: true });
 
 /** Where random cases do not come from fast-check but from `TEST_SEED`. Mutants need the histories that find them. */
 const SEEDED = [
-  'tests/correctness/{differential,exactness,race}/**/!(*mutants).deep.test.ts',
+  'tests/correctness/{differential,exactness,race,simulate}/**/!(*mutants).deep.test.ts',
   'tests/faults/soak/**/*.deep.test.ts',
   'tests/simulation/fleet.deep.test.ts',
   'tests/integration/cluster/many-keys-moving.deep.test.ts',

@@ -231,6 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'settle gives back the latest permits of a log',
     changes: core('engine/hold.ts', "-more, at).refund('refundSince')", '-more, -1).refund()'),
+    first: 18,
     breaks: ['neverAboveTheBudget'],
   },
   {

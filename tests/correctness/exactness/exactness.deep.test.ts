@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { bundle } from '../../support/bundle.js';
 import { randomFrom } from '../../support/random.js';
 import { run } from '../../support/run.js';
+import { runs } from '../../support/runs.js';
 import { cases } from './oracles.js';
 import { walk } from './walk.js';
 
-/** 10^7 steps for each algorithm: at random rates, and enough steps at each that rounding would add up. */
-const STEPS = Number(process.env.SLUICE_EXACTNESS_STEPS ?? 10_000_000);
+/** Steps for each algorithm: at random rates, and enough steps at each that rounding would add up. */
+const STEPS = Number(process.env.SLUICE_EXACTNESS_STEPS ?? runs(10_000_000).numRuns);
 
 let walks: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {

@@ -6,11 +6,12 @@ import { bucket, units } from '../../support/conformance/oracle-parts.js';
 import { SECOND } from '../../support/conformance/subject-parts.js';
 import { farStore } from '../../support/far-store.js';
 import { run } from '../../support/run.js';
+import { runs } from '../../support/runs.js';
 import { canPrefetch, isBucket, prefetchable } from './oracles.js';
 import { noting, refused, type Spent } from './spent.js';
 
 /** Processes prefetch permits from a distant store: the permits they spend obey the rule exactly. */
-const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? 5_000);
+const WALKS = Number(process.env.SLUICE_EXACTNESS_WALKS ?? runs(5_000).numRuns);
 
 let prefetch: Awaited<ReturnType<typeof bundle>>;
 beforeAll(async () => {

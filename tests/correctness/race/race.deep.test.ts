@@ -1,5 +1,6 @@
 import { fixedWindow } from '../../../packages/core/src/index.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { cases } from '../../support/runs.js';
 import { contests } from './contests.js';
 import { Fleet } from './fleet.js';
 import { inNamedWindows } from './judge.js';
@@ -11,7 +12,7 @@ import { aligned, byKey, idealOf, percent, permits, violations } from './outcome
 const PROCESSES = 8;
 const IN_FLIGHT = 32;
 const KEYS = 50;
-const TIMES = 10;
+const TIMES = cases(3, 10);
 const DECISIONS = (100_000 * TIMES) / contests.length;
 const RESETS = (104 * TIMES) / contests.length;
 const CALLS = 1_700 * TIMES; // calls of each process: a few more than decisions, because some replies are lost

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { bundle } from '../../support/bundle.js';
+import { NEW_CASES } from '../../support/random.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { run } from '../../support/run.js';
+import { cases } from '../../support/runs.js';
 
-const REQUESTS = 20_000;
+/** More than an hour: summer time ends. */
+const REQUESTS = cases(5_000, 20_000);
 
 interface Limit {
   readonly rule: string;
@@ -19,8 +22,8 @@ test('a replay in memory decides each request of a log as Redis does, by all alg
   await remove();
   if (!ok) throw new Error(output);
   const limits: Limit[] = JSON.parse(output);
-  // Each algorithm was compared where it denies.
-  expect(limits.filter(({ denied }) => denied === 0)).toEqual([]);
+  // Each algorithm was compared where it denies. In a new log, one limit may deny all before another does.
+  if (!NEW_CASES) expect(limits.filter(({ denied }) => denied === 0)).toEqual([]);
   expect(new Set(limits.map(({ algorithm }) => algorithm)).size).toBe(7);
   expect(limits.find(({ rule }) => rule === 'next')!.denied).toBeGreaterThan(100);
 }, 300_000);

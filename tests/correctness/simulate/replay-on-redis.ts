@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { parseRules } from '../../../packages/rules/src/index.js';
 import { LogRequest } from '../../../packages/rules/src/simulate/log/log-request.js';
 import { Replay, type Replayed } from '../../../packages/rules/src/simulate/replay.js';
-import { randomFrom } from '../../support/random.js';
+import { randomFrom, seedOf } from '../../support/random.js';
 import { uniqueName } from '../../support/redis-url.js';
 import { RedisAt } from './redis-at.js';
 
@@ -13,7 +13,7 @@ import { RedisAt } from './redis-at.js';
 
 const rules = parseRules(`
 name: ${uniqueName('replay').replace(/\W/g, '-')}
-plans: { free: { n: 12 }, pro: { n: 20 } }
+plans: { free: { n: 12 }, pro: { n: 14 } }
 defaultPlan: free
 rules:
   - name: users
@@ -24,7 +24,7 @@ rules:
     limits:
       bucket: { tokenBucket: { capacity: $plan.n, refill: $plan.n, every: 1m } }
       batches: { tokenBucket: { capacity: 100, refill: 50, every: 10m, mode: interval } }
-      day: { fixedWindow: { limit: 900, window: 1d, align: clock, timeZone: Europe/Berlin } }
+      day: { fixedWindow: { limit: 250, window: 1d, align: clock, timeZone: Europe/Berlin } }
   - name: addresses
     match: { path: [/login, /v1/b] }
     key: IP
@@ -53,7 +53,7 @@ rules:
 
 /** A log of some hours: bursts, quiet times, several requests at one moment. */
 function requests(count: number): LogRequest[] {
-  const random = randomFrom(20_261_123);
+  const random = randomFrom(seedOf(20_261_123));
   let time = Date.parse('2026-10-25T00:10:00Z') * 1000; // summer time ends in Berlin
   return Array.from({ length: count }, () => {
     const kind = random(100);
