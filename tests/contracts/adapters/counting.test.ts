@@ -1,10 +1,4 @@
-// One file for several topics: most of what a short file costs is loading the frameworks.
-import './bad-keys.suite.js';
-import './costs.suite.js';
-import './keys.suite.js';
-import './limits.suite.js';
-import './limits-places.suite.js';
-import './lists.suite.js';
-import './policies.suite.js';
-import './routes.suite.js';
-import './rules.suite.js';
+import { isQuick, runOnly } from './on-each-framework.js';
+
+runOnly(isQuick);
+require('./counting.suite.js');

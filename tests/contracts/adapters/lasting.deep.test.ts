@@ -5,3 +5,7 @@ import './holding.suite.js';
 import './refunds.suite.js';
 import './streaming.suite.js';
 import './waiting.suite.js';
+import { isQuick, runOnly } from './on-each-framework.js';
+
+runOnly((each) => !isQuick(each));
+require('./counting.suite.js');

@@ -112,15 +112,32 @@ const skipBecause = (reason: string): Pick<jest.It, 'each'> & TestOf => {
   return Object.assign(skip, { each });
 };
 
+interface Case {
+  readonly name: string;
+  readonly framework: Framework;
+  readonly kind: keyof typeof kinds;
+}
+
+let wanted = (_: Case) => true;
+
+/** Chooses the cases of the test file, before it loads its suites. */
+export function runOnly(filter: (each: Case) => boolean): void {
+  wanted = filter;
+}
+
+/** Each adapter in memory, and one of them on Redis: an adapter that counts in one store counts in another. */
+export const isQuick = ({ name, kind }: Case): boolean =>
+  kind === 'memory' ? name !== 'Express 4' : name === 'Express 5';
+
 /** What every adapter must do, on every kind of store. */
 export function onEachAdapter(
   tests: (tools: Tools) => void,
   stores: readonly (keyof typeof kinds)[] = ['memory', 'Redis'],
 ): void {
   const cases = frameworks.flatMap((framework) =>
-    stores.map((kind) => ({ name: framework.name, framework, kind })),
+    stores.map((kind): Case => ({ name: framework.name, framework, kind })),
   );
-  describe.each(cases)('$name, $kind', ({ framework, kind }) => {
+  describe.each(cases.filter(wanted))('$name, $kind', ({ framework, kind }) => {
     const { serve, names, headersOf, ...reads } = framework;
     const cannot = {
       ...(names === undefined && { names: 'it has no names of its own' }),

@@ -6,7 +6,7 @@ import {
   tokenBucket,
   tokenBucketOfRate,
 } from '../../../packages/core/src/index.js';
-import { policies, rates, rejection, StoreHarness, type StoreKind } from './harness.js';
+import { policies, policiesOf, ratesOf, rejection, StoreHarness, type StoreKind } from './harness.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -15,7 +15,7 @@ export function closedContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
   const closed: [string, Policy][] = [
-    ...Object.entries(policies).map(([name, policyOf]): [string, Policy] => [name, policyOf('1h', 0)]),
+    ...policiesOf(kind).map(([name, policyOf]): [string, Policy] => [name, policyOf('1h', 0)]),
     [
       'a tokenBucket without refill',
       tokenBucket({ capacity: 5, refill: 0, every: '1h', initial: 2, borrow: 3 }),
@@ -46,32 +46,26 @@ export function closedContract(kind: StoreKind): void {
     expect(await limiter.consume('k', { cost: 0 })).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  test.each(Object.entries(rates))(
-    '%s counts earlier calls again when the limit is above 0',
-    async (_, policyOf) => {
-      const open = harness.limiter(policyOf('1h'));
-      const shut = harness.limiter(policyOf('1h', 0), { name: open.name, store: harness.another() });
-      await open.consume('k', { cost: 8 });
-      expect(await shut.consume('k')).toMatchObject({ allowed: false, retryAfter: NEVER });
-      expect(await open.peek('k')).toMatchObject({ remaining: 2 });
-      expect(await open.consume('k', { cost: 2 })).toMatchObject({ allowed: true, remaining: 0 });
-    },
-  );
+  test.each(ratesOf(kind))('%s counts earlier calls again when the limit is above 0', async (_, policyOf) => {
+    const open = harness.limiter(policyOf('1h'));
+    const shut = harness.limiter(policyOf('1h', 0), { name: open.name, store: harness.another() });
+    await open.consume('k', { cost: 8 });
+    expect(await shut.consume('k')).toMatchObject({ allowed: false, retryAfter: NEVER });
+    expect(await open.peek('k')).toMatchObject({ remaining: 2 });
+    expect(await open.consume('k', { cost: 2 })).toMatchObject({ allowed: true, remaining: 0 });
+  });
 
-  test.each(Object.entries(rates))(
-    '%s denies one key while an override of 0 permits lasts',
-    async (_, policyOf) => {
-      const limiter = harness.limiter(policyOf('1h'));
-      await limiter.consume('k', { cost: 4 });
-      await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
-      expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
-      expect(await limiter.consume('else')).toMatchObject({ allowed: true });
-      await limiter.override('k', policyOf('1h', 100), { expiresIn: '1m' });
-      expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 96 });
-      await limiter.removeOverride('k');
-      expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
-    },
-  );
+  test.each(ratesOf(kind))('%s denies one key while an override of 0 permits lasts', async (_, policyOf) => {
+    const limiter = harness.limiter(policyOf('1h'));
+    await limiter.consume('k', { cost: 4 });
+    await limiter.override('k', policyOf('1h', 0), { expiresIn: '1m' });
+    expect(await limiter.consume('k')).toMatchObject({ allowed: false, limit: 0, retryAfter: NEVER });
+    expect(await limiter.consume('else')).toMatchObject({ allowed: true });
+    await limiter.override('k', policyOf('1h', 100), { expiresIn: '1m' });
+    expect(await limiter.peek('k')).toMatchObject({ limit: 100, remaining: 96 });
+    await limiter.removeOverride('k');
+    expect(await limiter.peek('k')).toMatchObject({ limit: 10, remaining: 6 });
+  });
 
   test('denies a call if one of several policies has no permits, and takes nothing from the others', async () => {
     const limiter = harness.limiter({ open: policies.gcra!('1h'), shut: policies.slidingLog!('1h', 0) });

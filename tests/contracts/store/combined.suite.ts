@@ -6,13 +6,13 @@ import {
   slidingLog,
   tokenBucket,
 } from '../../../packages/core/src/index.js';
-import { HOUR, rates, rejection, StoreHarness, type StoreKind, spaced, startWait } from './harness.js';
+import { HOUR, ratesOf, rejection, StoreHarness, type StoreKind, spaced, startWait } from './harness.js';
 
 /** Several limiters, each with a key of its own: all or nothing. */
 export function combinedContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('%s for all keys, with a limit for each', (name, policyOf) => {
+  describe.each(ratesOf(kind))('%s for all keys, with a limit for each', (name, policyOf) => {
     const members = () => {
       const perUser = harness.limiter(fixedWindow({ limit: 3, window: '1h' }));
       const everybody = harness.limiter(policyOf('1h'));

@@ -1,5 +1,5 @@
 import { CombinedLimiter, fixedWindow, RateLimiter } from '../../../packages/core/src/index.js';
-import { HOUR, policies, rates, StoreHarness, type StoreKind, startWait } from './harness.js';
+import { HOUR, policies, policiesOf, ratesOf, StoreHarness, type StoreKind, startWait } from './harness.js';
 
 const HOUR_MICROS = HOUR * 1000;
 
@@ -7,7 +7,7 @@ const HOUR_MICROS = HOUR * 1000;
 export function debugContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  test.each(Object.entries(policies))(
+  test.each(policiesOf(kind))(
     '%s: shows the state before and after, the clock and the parameters',
     async (_, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
@@ -41,7 +41,7 @@ export function debugContract(kind: StoreKind): void {
     },
   );
 
-  test.each(Object.entries(policies))('%s: has no debug view without the option', async (_, policyOf) => {
+  test.each(policiesOf(kind))('%s: has no debug view without the option', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     for (const decision of [
       await limiter.consume('k'),
@@ -66,7 +66,7 @@ export function debugContract(kind: StoreKind): void {
     });
   });
 
-  test.each(Object.entries(rates))('%s: shows a block and the bookings', async (_, policyOf) => {
+  test.each(ratesOf(kind))('%s: shows a block and the bookings', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     await limiter.block('k', '2h');
     const until = harness.clock.now() + 2 * HOUR_MICROS;

@@ -1,7 +1,7 @@
 import { type Decision, fixedWindow, type RateLimiter } from '../../../packages/core/src/index.js';
 import { Messages } from '../../support/messages.js';
 import { uniqueName } from '../../support/redis-url.js';
-import { HOUR, policies, rejection, StoreHarness, type StoreKind } from './harness.js';
+import { HOUR, policiesOf, rejection, StoreHarness, type StoreKind } from './harness.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
@@ -26,7 +26,7 @@ export function escalatingContract(kind: StoreKind): void {
   };
   const blocks = (decisions: readonly Decision[]) => decisions.map(({ blockedFor = 0 }) => blockedFor);
 
-  describe.each(Object.entries(policies))('%s', (name, policyOf) => {
+  describe.each(policiesOf(kind))('%s', (name, policyOf) => {
     test('every third denial within an hour blocks the key: for a minute, then ten, then an hour each time', async () => {
       // No permit comes back meanwhile.
       const limiter = harness.limiter(policyOf(name === 'concurrency' ? '1d' : '300d'), {

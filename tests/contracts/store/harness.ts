@@ -20,6 +20,8 @@ export interface StoreKind {
   open(clock?: ManualClock): Store;
   /** A store as in another process: the same state, another connection. */
   another(store: Store, clock?: ManualClock): Store;
+  /** Names of `policies`: only these run in the tests of each algorithm. All without it. */
+  readonly algorithms?: readonly string[];
 }
 
 /**
@@ -30,6 +32,19 @@ export const rates = merged((record) => (record.holds ? {} : record.policies));
 
 /** All of them, concurrency too, whose permits come back with the lease. */
 export const policies = merged((record) => record.policies);
+
+/**
+ * For stores and clients that share their algorithms with another store, which runs all of them: `redis.test.ts` those of the script,
+ * `sqlite.deep.test.ts` those of the tables. These four keep a number, a list, a queue whose calls are spaced, and held permits.
+ */
+export const FEW = ['tokenBucket', 'slidingLog', 'leakyBucket', 'concurrency'];
+
+const ofKind = ({ algorithms }: StoreKind, all: typeof policies) =>
+  Object.entries(all).filter(([name]) => algorithms?.includes(name) ?? true);
+
+/** `rates` and `policies`, as far as the tests of this kind of store run them. */
+export const ratesOf = (kind: StoreKind) => ofKind(kind, rates);
+export const policiesOf = (kind: StoreKind) => ofKind(kind, policies);
 
 /** Those whose `acquire` spaces its calls: one permit taken, and the next call waits. */
 export const spaced: ReadonlySet<string> = new Set(

@@ -2,9 +2,8 @@ import { Redis as Redis6 } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { Redis as Valkey } from 'iovalkey';
 import { redisUrl } from '../../support/redis-url.js';
-import { holdingContract } from './holding.suite.js';
+import { clientContract } from './clients.suite.js';
 import { redisByIoredis } from './openers.js';
-import { waitingContract } from './waiting.suite.js';
 
 /** Clients of ioredis and its like that are not the store's own. Where they could differ: connecting, replies, listening. */
 describe.each([
@@ -17,7 +16,4 @@ describe.each([
     'a client that returns numbers as text',
     () => new Redis6(redisUrl(), { stringNumbers: true }),
   ),
-])('redis by $name', (kind) => {
-  describe('waiting', () => waitingContract(kind));
-  describe('holding', () => holdingContract(kind));
-});
+])('redis by $name', (kind) => clientContract(kind));

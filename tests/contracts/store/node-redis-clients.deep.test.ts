@@ -1,8 +1,7 @@
 import { createClient } from 'redis';
 import { redisUrl } from '../../support/redis-url.js';
-import { holdingContract } from './holding.suite.js';
+import { clientContract } from './clients.suite.js';
 import { redisByClient } from './openers.js';
-import { waitingContract } from './waiting.suite.js';
 
 const nodeRedis = (options: Parameters<typeof createClient>[0] = {}, opened = false) => {
   const client = createClient({ url: redisUrl(), ...options });
@@ -26,7 +25,4 @@ describe.each([
     nodeRedis({ keyPrefix: 'app:', RESP: 2 }, true),
   ),
   redisByClient('node-redis without an offline queue', () => nodeRedis({ disableOfflineQueue: true }, true)),
-])('redis by $name', (kind) => {
-  describe('waiting', () => waitingContract(kind));
-  describe('holding', () => holdingContract(kind));
-});
+])('redis by $name', (kind) => clientContract(kind));

@@ -2,8 +2,8 @@ import { fixedWindow, type RateLimiter, slidingLog } from '../../../packages/cor
 import {
   HOUR,
   nextWait,
-  policies,
-  rates,
+  policiesOf,
+  ratesOf,
   rejection,
   StoreHarness,
   type StoreKind,
@@ -17,7 +17,7 @@ const MINUTE = HOUR / 60;
 export function overridingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(policies))('%s overridden', (name, policyOf) => {
+  describe.each(policiesOf(kind))('%s overridden', (name, policyOf) => {
     const limiterOf = () => harness.limiter(policyOf('1h'));
     const figures = async (limiter: RateLimiter, key = 'k') => {
       const { limit, remaining } = await limiter.peek(key);
@@ -175,7 +175,7 @@ export function overridingContract(kind: StoreKind): void {
       await expect(limiter.override('k', other, { expiresIn: '1d' })).rejects.toThrow(/keeps its windows/);
   });
 
-  describe.each(Object.entries(rates))('%s, counted by two policies', (_, policyOf) => {
+  describe.each(ratesOf(kind))('%s, counted by two policies', (_, policyOf) => {
     // Under the override all permits are back after a second.
     test.each(['ends', 'is removed'])('calls before an override still count when it %s', async (end) => {
       const limiter = harness.limiter(policyOf('1h'));
@@ -217,7 +217,7 @@ export function overridingContract(kind: StoreKind): void {
     });
   });
 
-  test.each(Object.entries(rates))(
+  test.each(ratesOf(kind))(
     '%s: a call that waits already passes at its moment, also during a later block',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));

@@ -1,11 +1,20 @@
 import { concurrency } from '../../../packages/core/src/index.js';
-import { HOUR, nextWait, rates, StoreHarness, type StoreKind, spaced, startWait } from './harness.js';
+import {
+  HOUR,
+  nextWait,
+  rates,
+  ratesOf,
+  StoreHarness,
+  type StoreKind,
+  spaced,
+  startWait,
+} from './harness.js';
 
 /** `refund`, `penalty` and `reward`: what was taken comes back, or more is taken. */
 export function refundContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('a refund, %s', (name, policyOf) => {
+  describe.each(ratesOf(kind))('a refund, %s', (name, policyOf) => {
     const limiterOf = () => harness.limiter(policyOf('1h'));
 
     test('returns the permits of a decision, once', async () => {

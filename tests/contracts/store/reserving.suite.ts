@@ -1,11 +1,11 @@
 import { isRateLimitExceededError } from '../../../packages/core/src/index.js';
-import { HOUR, rates, rejection, StoreHarness, type StoreKind, spaced } from './harness.js';
+import { HOUR, ratesOf, rejection, StoreHarness, type StoreKind, spaced } from './harness.js';
 
 /** `reserve`, then `settle` or `cancel`. */
 export function reservingContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
 
-  describe.each(Object.entries(rates))('a reservation, %s', (name, policyOf) => {
+  describe.each(ratesOf(kind))('a reservation, %s', (name, policyOf) => {
     const limiterOf = () => harness.limiter(policyOf('1h'));
 
     test.each([

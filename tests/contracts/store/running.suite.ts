@@ -1,8 +1,8 @@
 import { concurrency, fixedWindow, isLimiterClosedError } from '../../../packages/core/src/index.js';
 import {
   nextWait,
-  policies,
-  rates,
+  policiesOf,
+  ratesOf,
   rejection,
   StoreHarness,
   type StoreKind,
@@ -86,7 +86,7 @@ export function runningContract(kind: StoreKind): void {
     await expect(nameless()).rejects.toThrow('no key');
   });
 
-  test.each(Object.entries(rates))(
+  test.each(ratesOf(kind))(
     '%s: close rejects waiting calls and returns their permits',
     async (name, policyOf) => {
       const limiter = harness.limiter(policyOf('1h'));
@@ -125,7 +125,7 @@ export function runningContract(kind: StoreKind): void {
     await limiter.release(mine); // held permits can still be released
   });
 
-  test.each(Object.entries(policies))('%s: every call of a closed limiter rejects', async (_, policyOf) => {
+  test.each(policiesOf(kind))('%s: every call of a closed limiter rejects', async (_, policyOf) => {
     const limiter = harness.limiter(policyOf('1h'));
     const decision = await limiter.consume('k');
     await limiter.close();

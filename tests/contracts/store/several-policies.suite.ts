@@ -1,12 +1,12 @@
 import { fixedWindow, gcra, leakyBucket, tokenBucket } from '../../../packages/core/src/index.js';
-import { HOUR, policies, rates, StoreHarness, type StoreKind, startWait } from './harness.js';
+import { HOUR, policies, policiesOf, rates, StoreHarness, type StoreKind, startWait } from './harness.js';
 
 /** Several policies of one limiter: all or nothing. */
 export function severalPoliciesContract(kind: StoreKind): void {
   const harness = new StoreHarness(kind);
   const narrow = fixedWindow({ limit: 3, window: '1h' });
 
-  describe.each(Object.entries(policies))('%s with another policy', (_, policyOf) => {
+  describe.each(policiesOf(kind))('%s with another policy', (_, policyOf) => {
     const limiterOf = (order = ['wide', 'narrow']) => {
       const both: Record<string, typeof narrow> = { wide: policyOf('1h') as typeof narrow, narrow };
       return harness.limiter(Object.fromEntries(order.map((each) => [each, both[each]!])));

@@ -1,6 +1,7 @@
 import { redisUrl } from '../../support/redis-url.js';
 import { UpstashDouble } from '../../support/upstash.js';
 import { storeContract } from './all.suite.js';
+import { FEW } from './harness.js';
 import { upstash } from './openers.js';
 
 let double: UpstashDouble;
@@ -9,4 +10,4 @@ beforeAll(async () => {
 });
 afterAll(() => double.stop());
 
-storeContract(upstash(() => double));
+storeContract({ ...upstash(() => double), algorithms: FEW });
