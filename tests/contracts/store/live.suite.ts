@@ -18,24 +18,28 @@ export function liveContract(kind: StoreKind): void {
     expect(await limiter.consume('k')).toMatchObject({ allowed: true });
   });
 
-  test('acquire resolves calls in order, and never before their booked moments', async () => {
+  test('acquire resolves the calls of each limiter in order, and never before their booked moments', async () => {
     const [store, policy] = [harness.live(), tokenBucket({ capacity: 1, refill: 10, every: '1s' })];
     const limiter = harness.limiter(policy, { store });
     const other = harness.limiter(policy, { name: limiter.name, store: harness.another(store) });
-    const order: number[] = [];
+    const orders: number[][] = [[], []];
     const start = performance.now();
     const waits = [];
     for (let place = 0; place < 6; place += 1) {
       const caller = [limiter, other][place % 2]!;
       const served = caller.acquire('k').then(() => {
-        order.push(place);
+        orders[place % 2]!.push(place);
         expect(performance.now() - start).toBeGreaterThanOrEqual(place * 100 - 1);
       });
       waits.push(served);
       await caller.peek('k'); // so that the next call comes later, although on another connection
     }
     await Promise.all(waits);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    // Two limiters that a busy machine holds up are served in any order.
+    expect(orders).toEqual([
+      [0, 2, 4],
+      [1, 3, 5],
+    ]);
   });
 
   test('calls of one process resolve in booking order', async () => {
