@@ -1,6 +1,14 @@
-import { slidingLog } from '@sluice/core';
+import { isRateLimitExceededError, slidingLog, tokenBucket } from '@sluice/core';
+import { Agent, request } from 'undici';
+import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
+import { type Upstream, upstream } from './index.js';
+
+/** As many as open the circuit. */
+const CALLS = 6;
+/** The only permit is there after calls that count for nothing. */
+const limits = { requests: slidingLog({ limit: 1, window: '1m' }) };
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -32,7 +40,6 @@ describe('a call that fetch refuses without sending it', () => {
     ['a mode that is none', () => ({ mode: 'fast' as never })],
     ['an address with a password', () => ({}), 'https://user:secret@api.example.com/a'],
   ])('%s rejects at once, and counts for nothing', async (_, init, address = '/a') => {
-    const limits = { requests: slidingLog({ limit: 1, window: '1m' }) };
     let attempts = 0;
     const fetch: typeof globalThis.fetch = async (input, given) => {
       attempts += 1;
@@ -40,11 +47,9 @@ describe('a call that fetch refuses without sending it', () => {
       return new Response('ok');
     };
     const client = up.client({ limits, fetch });
-    // As many as open the circuit.
-    for (let i = 0; i < 6; i += 1)
+    for (let i = 0; i < CALLS; i += 1)
       expect(await rejection(client.fetch(address, init()))).toHaveProperty('name', 'TypeError');
     expect([attempts, await client.state()]).toEqual([0, []]);
-    // The only permit is there.
     expect((await client.fetch('/a')).status).toBe(200);
   });
 
@@ -74,4 +79,137 @@ test('the client sends all that fetch accepts: methods, bodies, headers and sett
   await client.fetch(given(), { body: 'other', mode: 'cors' });
   expect(up.log.slice(-2).map(({ body }) => body)).toEqual(['whole', 'other']);
   expect(up.log).toHaveLength(calls.length + 2);
+});
+
+describe('a request that undici refuses without sending it', () => {
+  let service: FakeUpstream;
+  let client: Upstream;
+  let agent: Agent;
+  beforeEach(async () => {
+    service = await FakeUpstream.start();
+    client = upstream({ name: 'service', origin: service.origin, limits });
+    agent = new Agent();
+  });
+  afterEach(async () => {
+    await client.close();
+    await agent.destroy();
+    await service.stop();
+  });
+
+  test.each<[string, string, object]>([
+    ['a method that is none', 'UND_ERR_INVALID_ARG', { method: 'G T' }],
+    ['a method that is no text', 'UND_ERR_INVALID_ARG', { method: 5 }],
+    ['the value of a header with a line break', 'UND_ERR_INVALID_ARG', { headers: { a: '1\n2' } }],
+    ['the header Expect', 'UND_ERR_NOT_SUPPORTED', { headers: { expect: '100-continue' } }],
+  ])('by its interceptor: %s rejects with %s, and counts for nothing', async (_, code, options) => {
+    const dispatcher = agent.compose(client.interceptor());
+    const url = `${service.origin}/a`;
+    for (let i = 0; i < CALLS; i += 1)
+      expect(await rejection(request(url, { ...options, dispatcher }))).toHaveProperty('code', code);
+    expect([service.log.length, await client.state()]).toEqual([0, []]);
+    const { statusCode, body } = await request(url, { dispatcher });
+    expect([statusCode, await body.text()]).toEqual([200, '{}']);
+  });
+
+  test('by fetch: a header that it may not send rejects unchanged, and counts for nothing', async () => {
+    const init = { headers: { 'transfer-encoding': 'chunked' } };
+    const error = { message: 'fetch failed', cause: { code: 'UND_ERR_INVALID_ARG' } };
+    for (let i = 0; i < CALLS; i += 1) expect(await rejection(client.fetch('/a', init))).toMatchObject(error);
+    expect([service.log.length, await client.state()]).toEqual([0, []]);
+    expect((await client.fetch('/a')).status).toBe(200);
+  });
+});
+
+describe('an error that the function of run throws', () => {
+  const served = async () => new Response('ok');
+  const throwing = (error: Error, before: () => unknown = () => {}) => {
+    const send = async (): Promise<never> => {
+      send.attempts += 1;
+      await before();
+      throw error;
+    };
+    send.attempts = 0;
+    return send;
+  };
+  const mistake = () => new TypeError("Cannot read properties of undefined (reading 'token')");
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  test.each<[string, Error]>([
+    ['a TypeError', mistake()],
+    ['a ReferenceError', new ReferenceError('token is not defined')],
+    [
+      'an error of Node for an argument',
+      Object.assign(new TypeError('must be a string'), { code: 'ERR_INVALID_ARG_TYPE' }),
+    ],
+    [
+      'an error of undici for an argument',
+      Object.assign(new Error('invalid method'), { code: 'UND_ERR_INVALID_ARG' }),
+    ],
+  ])('%s before any I/O rejects unchanged, and counts for nothing', async (_, error) => {
+    const client = up.client({ limits });
+    const send = throwing(error);
+    for (let i = 0; i < CALLS; i += 1) expect(await rejection(client.run({ url: '/a' }, send))).toBe(error);
+    expect([send.attempts, await client.state()]).toEqual([CALLS, []]);
+    expect((await client.run({ url: '/a' }, served)).status).toBe(200);
+  });
+
+  test('a TypeError after I/O is no overload and is not repeated, and the permits stay taken', async () => {
+    const client = up.client({
+      limits: { requests: tokenBucket({ capacity: CALLS, refill: 1, every: '1h' }) },
+    });
+    const error = mistake();
+    const send = throwing(error, () => new Promise((done) => setImmediate(done)));
+    for (let i = 0; i < CALLS; i += 1) expect(await rejection(client.run({ url: '/a' }, send))).toBe(error);
+    expect([send.attempts, await client.state()]).toEqual([CALLS, []]);
+    // The request may have been sent before.
+    expect(isRateLimitExceededError(await rejection(client.run({ url: '/a' }, served)))).toBe(true);
+  });
+
+  test.each<[string, Error]>([
+    ['a cause', new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') })],
+    ['a code of Bun', Object.assign(new TypeError('Unable to connect'), { code: 'ConnectionRefused' })],
+    ['a message of Deno', new TypeError('error sending request for url (https://api.example.com/a)')],
+  ])('a TypeError of fetch with %s is a lost connection: repeated, and counted', async (_, error) => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const client = up.client({ retry: { attempts: 2 }, timeout: '1m' });
+    const send = throwing(error);
+    const calls = (async () => {
+      for (let i = 0; i < 3; i += 1) expect(await rejection(client.run({ url: '/a' }, send))).toBe(error);
+    })();
+    await up.clock.advance('2s');
+    await calls;
+    expect(send.attempts).toBe(6);
+    expect(await client.state()).toMatchObject([{ scope: 'upstream', kind: 'overload', stored: false }]);
+  });
+
+  test('is known to withCost as a call that was not sent after all', async () => {
+    const client = up.client({ limits });
+    const events: boolean[] = [];
+    const call = () => client.run({ url: '/a' }, throwing(mistake()));
+    await rejection(
+      client.withCost(1, Promise.resolve(undefined), call, (isSent) => void events.push(isSent)),
+    );
+    expect(events).toEqual([true, false]);
+  });
+
+  test('is not taken for use of the account when a response states its rest', async () => {
+    up.latency = 100;
+    up.answer = ({ number }) =>
+      new Response('ok', number === 1 ? { headers: { ratelimit: '"p";r=5;t=1' } } : {});
+    const client = up.client({
+      limits: { requests: tokenBucket({ capacity: 10, refill: 1, every: '1h' }) },
+      timeout: 0,
+    });
+    const first = client.fetch('/a');
+    await up.clock.advance(1);
+    for (let i = 0; i < 3; i += 1) await rejection(client.run({ url: '/b' }, throwing(mistake())));
+    await up.clock.advance(100);
+    await first;
+    up.latency = 0;
+    // Of the nine permits by our count five are left.
+    for (let i = 0; i < 9; i += 1) await rejection(client.fetch('/a'));
+    expect(up.log).toHaveLength(1 + 5);
+  });
 });

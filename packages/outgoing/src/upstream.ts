@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { nextTick } from 'node:process';
 import { type Cost, memoryStore } from '@sluice/core';
 import { checkFunction, checkOptions, describe, warnOnce } from '@sluice/core/internal';
 import { Beliefs } from './budget/beliefs.js';
@@ -7,6 +8,7 @@ import { RetryBudget } from './budget/retry-budget.js';
 import { accountOf } from './calls/account.js';
 import { type Answered, Caller, type KnownCost } from './calls/caller.js';
 import { Circuit } from './calls/circuit.js';
+import { failureOfProgram } from './calls/failure.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
 import { routeOf, scopeOfKey } from './calls/scopes.js';
 import { fetchThrough } from './fetch/fetch-through.js';
@@ -145,7 +147,8 @@ export class Upstream {
 
   /**
    * Sends a request by any client, as `fetch` does by fetch: for got, axios, SDKs and gRPC gateways.
-   * @param send sends the request once; called again for each retry. If it rejects with an error that has a `response`, that response is read, too
+   * @param send sends the request once; called again for each retry. If it rejects with an error that has a `response`, that response is read,
+   *   too. A `TypeError` or `ReferenceError` of its own is a mistake of the program: it is not repeated, and is no overload
    * @throws as `fetch` does, and what `send` throws
    */
   async run<T extends AnyResponse>(request: ForeignRequest, send: () => Promise<T>): Promise<T> {
@@ -160,8 +163,14 @@ export class Upstream {
     const isReplayable = request.isReplayable ?? (method === 'GET' || method === 'HEAD');
     /** A client may throw what it received. */
     type Sent = { readonly response: T } | { readonly response: AnyResponse; readonly error: unknown };
+    let isAtOnce = true;
     const answered: Answered<Sent> = await this.#caller.call<Sent>(outgoing, isReplayable, request.signal, {
       send: async () => {
+        isAtOnce = true;
+        // Runs before the next event of the event loop, so before a response can arrive.
+        nextTick(() => {
+          isAtOnce = false;
+        });
         try {
           return { response: await send() };
         } catch (error) {
@@ -170,6 +179,7 @@ export class Upstream {
           return { response, error };
         }
       },
+      failureOf: (error) => failureOfProgram(error, isAtOnce),
       view: ({ response }, receivedAt) => viewOf(response, receivedAt, bodyOf(response)),
       discard: ({ response }) => endBody(response),
     });
@@ -184,8 +194,8 @@ export class Upstream {
    * call costs, such as `meterClient` of @sluice/meter.
    * @param cost undefined: what the options say, and `actual` counts nothing
    * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
-   * @param sent called with true each time that a call of `work` is sent: not while it waits for its permits; with false when that attempt has
-   *   failed and another one will follow
+   * @param sent called with true each time that a call of `work` is sent: not while it waits for its permits; with false when nothing was
+   *   sent after all, or that attempt has failed and another one will follow
    * @throws TypeError if `actual` is no promise or `sent` no function; every error of `work`
    */
   withCost<T>(

@@ -55,6 +55,11 @@ export class Beliefs {
     return snapshot;
   }
 
+  /** A call was not sent: its permits came back. */
+  gaveBack(account: string, { policies }: Decision): void {
+    for (const { name, cost, held } of policies) if (!held) this.#tally(name, account).taken -= cost;
+  }
+
   /**
    * A response states the rest of a budget, and perhaps its size. Permits that calls of this process took after its own, and lowered ones since, are in our figure already.
    * @throws StoreUnavailableError

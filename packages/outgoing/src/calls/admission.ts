@@ -1,5 +1,6 @@
 import type { Cost } from '@sluice/core';
 import { isLimiterClosedError, isStoreUnavailableError } from '@sluice/core';
+import { Stop } from '@sluice/core/internal';
 import type { Beliefs, Snapshot } from '../budget/beliefs.js';
 import type { Budget, Taken } from '../budget/budget.js';
 import { UpstreamPausedError } from '../errors.js';
@@ -132,7 +133,7 @@ export class Admission {
       holdings.pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
       if (holdings.pass === undefined) return false;
       if (budget !== undefined && holdings.taken === undefined)
-        holdings.taken = await budget.take(holdings.account, call.cost, call.priority, call);
+        holdings.taken = await this.#take(budget, holdings.account, call);
       // Last: between this look and the call nothing waits.
       const state = await pauses.look(call.keys);
       paused = state.paused;
@@ -149,6 +150,26 @@ export class Admission {
     }
     await this.#enterRamp(recovering, call, holdings);
     return false;
+  }
+
+  /** Waits for permits. If a pause begins meanwhile that outlasts the call, its booking comes back at once: another call may have it. */
+  async #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
+    const { keys, cost, priority, deadline } = call;
+    const { watch } = this.parts.pauses;
+    const stop = new Stop(call.signal);
+    const watching = {
+      keys,
+      paused: (pause: Pause) => {
+        if (pause.until > deadline) stop.abort(this.paused(pause));
+      },
+    };
+    watch.add(watching);
+    try {
+      return await budget.take(account, cost, priority, { deadline, signal: stop.signal });
+    } finally {
+      watch.delete(watching);
+      stop.end();
+    }
   }
 
   async #enterRamp(key: string, call: WaitingCall, holdings: Holdings): Promise<void> {

@@ -5,16 +5,19 @@ import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
+import type { Failure } from './failure.js';
 import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
-import { type CallScopes, pauseKeys } from './scopes.js';
+import { accountKey, type CallScopes, pauseKeys } from './scopes.js';
 import type { LimitReading } from './time.js';
 
 /** How a client sends a request, whatever client it is. */
 export interface Exchange<Response> {
   /** Sends it once. */
   send(): Promise<Response>;
+  /** What an error of `send` means. */
+  failureOf(error: unknown): Failure;
   /** Reads what readers need; the caller's own stream stays whole. @param receivedAt ms since 1970 */
   view(response: Response, receivedAt: number): ResponseView | Promise<ResponseView>;
   /** The response is not used: the call is sent again. Errors are ignored. */
@@ -59,7 +62,10 @@ export interface KnownCost {
   readonly cost: Cost | undefined;
   /** Resolves when the call is over. Undefined: the estimate stays. */
   readonly actual: Promise<Cost | undefined>;
-  /** Called with true each time that the call is sent, with false when that attempt has failed and another one will follow. */
+  /**
+   * Called with true each time that the call is sent; with false when nothing was sent after all, or that attempt has failed and another
+   * one will follow.
+   */
   readonly sent?: ((isSent: boolean) => void) | undefined;
 }
 
@@ -75,6 +81,11 @@ export interface CallerOptions extends CallFunctions {
   readonly timeout: number;
   readonly retry: RetrySettings | undefined;
 }
+
+/** What came of one attempt. */
+type Attempted<Response> =
+  | { readonly response: Response }
+  | { readonly error: unknown; readonly failure: Failure };
 
 /** What a response says, and the pause that it has caused. */
 interface Lesson {
@@ -157,10 +168,10 @@ export class Caller {
     for (; ; progress.attempt += 1) {
       const ticket = await this.admission.admit(waiting);
       const { refusals } = this.#lessons;
-      const sent = await this.#send(ticket, exchange, signal, known?.sent);
+      const sent = await this.#send(ticket, exchange, waiting, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
-        const mayRepeat = !signal?.aborted && mayRepeatAfterError(repeatable);
+        const mayRepeat = sent.failure === 'lost' && !signal?.aborted && mayRepeatAfterError(repeatable);
         if (mayRepeat) ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
         if (ms === undefined) throw sent.error;
       } else {
@@ -219,20 +230,32 @@ export class Caller {
   async #send<Response>(
     ticket: Ticket,
     exchange: Exchange<Response>,
-    signal: AbortSignal | undefined,
+    { account, signal }: WaitingCall,
     sent: KnownCost['sent'],
-  ): Promise<{ readonly response: Response } | { readonly error: unknown }> {
+  ): Promise<Attempted<Response>> {
     try {
       sent?.(true);
       return { response: await exchange.send() };
     } catch (error) {
       const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
-      this.options.parts.circuit.leave(ticket.pass, isAborted ? 'other' : NO_CONNECTION);
-      // The upstream may have counted it: only held permits come back.
+      const failure = exchange.failureOf(error);
+      const isLost = failure === 'lost' && !isAborted;
+      this.options.parts.circuit.leave(ticket.pass, isLost ? NO_CONNECTION : 'other');
       await this.admission.leave(ticket.ramps);
-      await this.#end(ticket);
-      return { error };
+      if (failure === 'refused') {
+        await this.#giveBack(account, ticket);
+        sent?.(false);
+      } else await this.#end(ticket); // the upstream may have counted it: only held permits come back
+      return { error, failure };
     }
+  }
+
+  /** The call was not sent: all its permits come back. */
+  async #giveBack(account: string, { taken }: Ticket): Promise<void> {
+    if (taken === undefined) return;
+    const { beliefs, budget } = this.options.parts;
+    beliefs!.gaveBack(accountKey(account), taken.decision);
+    await unlessOut(budget!.giveBack(taken));
   }
 
   /**

@@ -1,8 +1,9 @@
 import { RecentMap } from '@sluice/core/internal';
-import type { Pause } from '../pauses/pause.js';
+import type { Pause, PauseReason } from '../pauses/pause.js';
 import type { ObservedLimit, RateLimitReading, Refusal, ResponseView } from '../reading/reading.js';
 import { statedBy } from '../reading/stated-by.js';
 import { type AdmissionParts, type Ticket, unlessOut } from './admission.js';
+import { backoff } from './retry-rules.js';
 import { accountKey, type CallScopes, pauseKey } from './scopes.js';
 
 /** Scopes whose refusals in a row are counted. */
@@ -77,32 +78,52 @@ export class Lessons {
     refusal: Refusal,
     view: ResponseView,
   ): Promise<Pause | undefined> {
-    const { kind, reason, dimension } = refusal;
+    const { kind, reason, dimension, least } = refusal;
     // A budget that no call is known to draw on would pause nothing: the endpoint does draw on it.
     const isUnknown = refusal.scope === 'dimension' && !scopes.dimensions.includes(dimension ?? 'requests');
     const key = pauseKey(isUnknown ? 'endpoint' : refusal.scope, scopes, dimension);
     if (key === undefined) return undefined;
-    const until = refusal.until ?? this.#grown(key, refusal.least, refusals);
-    // A time is never invented.
-    if (until === undefined) return undefined;
-    const why = { kind, reason, status: view.status, header: statedBy(view, refusal.until) };
     const { pauses, ramps } = this.parts;
+    const why = { kind, reason, status: view.status, header: statedBy(view, refusal.until) };
+    if (refusal.until === undefined && least === undefined) {
+      // A time is never invented for more than the endpoint. A quota is not waited for, and overloads open the circuit.
+      return kind === 'limit' ? this.#backOff(pauseKey('endpoint', scopes)!, why, refusals) : undefined;
+    }
+    const until = refusal.until ?? this.#grown(key, least!, refusals);
     const isShort = kind === 'limit' && ramps.isPaced && until - pauses.now <= SHORT;
     const pause = await pauses.pause(key, until, why, !isShort);
     ramps.interrupt(key);
     return pause;
   }
 
-  /** @param refusals counted when the call was sent: calls in flight at the last one are refused for the same cause, which counts once */
-  #grown(key: string, least: number | undefined, refusals: number): number | undefined {
-    if (least === undefined) return undefined;
-    let row = this.#rows.get(key);
-    if (row === undefined || refusals >= row.last) {
-      this.#refusals += 1;
-      row = { length: (row?.length ?? 0) + 1, last: this.#refusals };
-      this.#rows.set(key, row);
+  /** The end of a pause that doubles with each refusal in a row. */
+  #grown(key: string, least: number, refusals: number): number {
+    this.#count(key, refusals);
+    const { length } = this.#rows.get(key)!;
+    return this.parts.pauses.now + least * 2 ** Math.min(length - 1, MOST_DOUBLINGS);
+  }
+
+  /** Holds an endpoint up in this process, for a delay with full jitter that grows with each refusal in a row. */
+  #backOff(key: string, why: PauseReason, refusals: number): Pause | undefined {
+    const { pauses } = this.parts;
+    if (this.#count(key, refusals)) {
+      const ms = backoff(this.#rows.get(key)!.length, Math.random());
+      pauses.pauseHere(key, pauses.now + ms, why);
     }
-    return this.parts.pauses.now + least * 2 ** Math.min(row.length - 1, MOST_DOUBLINGS);
+    return pauses.remembered([key]);
+  }
+
+  /**
+   * Counts a refusal without a time.
+   * @param refusals counted when the call was sent: calls in flight at the last one are refused for the same cause, which counts once
+   * @returns whether it counts
+   */
+  #count(key: string, refusals: number): boolean {
+    const row = this.#rows.get(key);
+    if (row !== undefined && refusals < row.last) return false;
+    this.#refusals += 1;
+    this.#rows.set(key, { length: (row?.length ?? 0) + 1, last: this.#refusals });
+    return true;
   }
 
   /** A success that says that nothing is left, and until when: the next call would be refused. Limits that are known in advance wait by themselves. */

@@ -1,6 +1,7 @@
 import type { Cost } from '@sluice/core';
 import { describe } from '@sluice/core/internal';
 import type { Answered, Caller, Exchange, Progress } from '../calls/caller.js';
+import { failureOf } from '../calls/failure.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
@@ -89,6 +90,7 @@ async function sent(
   const signal = init.signal ?? undefined;
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, init),
+    failureOf,
     view: (response, receivedAt) =>
       mayTell(response.status, readsSuccess)
         ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>

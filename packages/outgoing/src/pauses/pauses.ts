@@ -11,6 +11,7 @@ import { isPromise, type MaybePromise, onAbort, RecentMap, Stop } from '@sluice/
 import { nowOf } from '../calls/time.js';
 import { type Pause, type PauseReason, publishPause, UNKNOWN } from './pause.js';
 import { type NotedUpstream, PauseNotes } from './pause-notes.js';
+import { PauseWatch } from './pause-watch.js';
 
 /** Calls at once with which a scope that was paused counts as open again. */
 export const OPEN = 64;
@@ -52,6 +53,8 @@ export class Pauses {
   readonly name: string;
   readonly gate: RateLimiter;
   readonly maxPause: number;
+  /** Calls that wait for something else meanwhile. */
+  readonly watch: PauseWatch = new PauseWatch(this);
   readonly #store: Store;
   readonly #fresh: number;
   readonly #known = new RecentMap<string, Pause>(MOST, () => false);
@@ -148,7 +151,10 @@ export class Pauses {
       const pause = this.#pauseBy(key, decision);
       if (pause === undefined) {
         if (decision.limit < OPEN) recovering.push(key);
-      } else if (paused === undefined || pause.until > paused.until) paused = pause;
+        continue;
+      }
+      this.watch.learned(pause);
+      if (paused === undefined || pause.until > paused.until) paused = pause;
     }
     return { paused, recovering };
   }
@@ -201,10 +207,7 @@ export class Pauses {
           stored: false,
         }
       : before;
-    if (isLonger) {
-      this.#known.set(key, pause);
-      publishPause(this.name, 'paused', pause);
-    }
+    if (isLonger) this.#begin(pause);
     const stored = await this.#write(key, ms, probes);
     if (!isLonger) return pause;
     const kept = { ...pause, stored };
@@ -218,10 +221,14 @@ export class Pauses {
     const { now } = this;
     const before = this.#known.get(key);
     if (before !== undefined && before.until >= until) return;
-    const pause: Pause = { ...why, key, since: now, seen: now, until, stored: false };
-    this.#known.set(key, pause);
-    publishPause(this.name, 'paused', pause);
+    this.#begin({ ...why, key, since: now, seen: now, until, stored: false });
     this.#notes?.changed(this.#noted);
+  }
+
+  #begin(pause: Pause): void {
+    this.#known.set(pause.key, pause);
+    publishPause(this.name, 'paused', pause);
+    this.watch.learned(pause);
   }
 
   /** Both writes are one script call. */

@@ -1,4 +1,5 @@
 import type { Caller, Exchange } from '../calls/caller.js';
+import { failureOf } from '../calls/failure.js';
 import { type HeaderSource, headersOf } from '../calls/outgoing-request.js';
 import { viewOf } from '../reading/response-view.js';
 import { Attempt, type Handler, NO_CONTROLLER } from './attempt.js';
@@ -50,10 +51,12 @@ async function send(
   handler: Handler,
   sendOnce: () => Promise<Attempt>,
 ): Promise<void> {
-  const { method, body, signal } = options;
-  const request = { method: method.toUpperCase(), url, headers: headersOf(pairsOf(options.headers)) };
+  const { body, signal } = options;
+  const method = String(options.method).toUpperCase(); // undici refuses one that is no text
+  const request = { method, url, headers: headersOf(pairsOf(options.headers)) };
   const exchange: Exchange<Attempt> = {
     send: sendOnce,
+    failureOf,
     view: (attempt, receivedAt) => viewOf(attempt, receivedAt, attempt.text),
     discard: (attempt) => attempt.drop(),
   };

@@ -1,0 +1,43 @@
+/**
+ * Why a call has no response. `lost`: the upstream gave none. `refused`: by a mistake of the program nothing was sent. `mistake`: the
+ * program failed, and the request may have been sent.
+ */
+export type Failure = 'lost' | 'refused' | 'mistake';
+
+/** Codes with which undici refuses a request before it sends anything. */
+const REFUSALS: readonly unknown[] = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
+const PROGRAM_ERRORS: readonly unknown[] = ['TypeError', 'ReferenceError'];
+/** How the message of fetch begins when a connection fails, in runtimes that state no cause. */
+const NO_CONNECTION = /^(?:fetch failed|failed to fetch|error |network|load failed)/i;
+
+interface ErrorFields {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+}
+
+const fieldsOf = (error: unknown): ErrorFields => (error ?? {}) as ErrorFields;
+
+/** By an error of undici, or of fetch, which has undici's error as its cause. */
+export function failureOf(error: unknown): Failure {
+  const { code, cause } = fieldsOf(error);
+  return REFUSALS.includes(code) || REFUSALS.includes(fieldsOf(cause).code) ? 'refused' : 'lost';
+}
+
+/**
+ * By an error of a program's own function.
+ * @param isAtOnce it threw before any I/O could end, so that no response had arrived
+ */
+export function failureOfProgram(error: unknown, isAtOnce: boolean): Failure {
+  if (failureOf(error) === 'lost' && !isProgramError(error)) return 'lost';
+  return isAtOnce ? 'refused' : 'mistake';
+}
+
+/** fetch throws a TypeError also when a connection fails: with a cause, a code that is none of Node's, or a message of its own. */
+function isProgramError(error: unknown): boolean {
+  const { name, message, code, cause } = fieldsOf(error);
+  if (!PROGRAM_ERRORS.includes(name) || cause !== undefined) return false;
+  const isOfNode = code === undefined || String(code).startsWith('ERR_');
+  return isOfNode && !NO_CONNECTION.test(String(message));
+}
