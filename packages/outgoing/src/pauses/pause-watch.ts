@@ -20,32 +20,33 @@ interface WatchingCall {
 
 /** Calls that learn of pauses while they wait: at once if this process learns of one, and every two seconds from the store. */
 export class PauseWatch {
-  readonly #calls = new Set<WatchingCall>();
+  /** No Set: of one that each call enters and leaves, V8 keeps the tables that it outgrew. */
+  readonly #calls: WatchingCall[] = [];
   #isReading = false;
 
   constructor(readonly pauses: PauseReader) {}
 
   add(call: WatchingCall): void {
-    this.#calls.add(call);
+    this.#calls.push(call);
     if (!this.#isReading) void this.#read();
   }
 
   delete(call: WatchingCall): void {
-    this.#calls.delete(call);
+    this.#calls.splice(this.#calls.indexOf(call), 1);
   }
 
   /** This process has learned of a pause, or reads again that it is in force. */
   learned(pause: Pause): void {
-    for (const call of this.#calls) if (call.keys.includes(pause.key)) call.paused(pause);
+    for (const call of [...this.#calls]) if (call.keys.includes(pause.key)) call.paused(pause);
   }
 
   /** One loop for all calls, because most wait for a moment only. Never rejects: after its wait each call looks for itself. */
   async #read(): Promise<void> {
     this.#isReading = true;
     try {
-      while (this.#calls.size > 0) {
+      while (this.#calls.length > 0) {
         await this.pauses.sleep(RECHECK, undefined, { idle: true });
-        const keys = new Set([...this.#calls].flatMap((call) => call.keys));
+        const keys = new Set(this.#calls.flatMap((call) => call.keys));
         if (keys.size > 0) await this.pauses.look([...keys]);
       }
     } catch {
