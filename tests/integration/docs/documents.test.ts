@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
-import * as express from '@sluice/express';
 import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
@@ -60,11 +59,17 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 
 /** Resources that blocks leave open, as programs do that do not end. */
-const stores: { close(): Promise<void> }[] = [];
+const stores: core.Store[] = [];
 const clients: Redis[] = [];
 const subscriptions: (() => void)[] = [];
-/** Generous, because a busy machine connects slowly. */
-const deadline = '10s';
+/** Opens stores whose calls have much time, because a busy machine connects slowly. */
+const opens =
+  <Args extends unknown[], S extends core.Store>(open: (...args: Args) => S) =>
+  (...args: Args): S => {
+    const store = Object.defineProperty(open(...args), 'usualDeadline', { value: 10_000 });
+    stores.push(store);
+    return store;
+  };
 const packages: Record<string, object> = {
   /** Of this provider a token is a word. */
   'gpt-tokenizer': { countTokens: tokensOf },
@@ -95,24 +100,11 @@ const packages: Record<string, object> = {
   },
   '@sluice/core': {
     ...core,
-    redisStore: (client: string | core.RedisStoreOptions) => {
-      const store = core.redisStore(client);
-      stores.push(store);
-      return store;
-    },
-    RateLimiter: class extends core.RateLimiter {
-      constructor(options: core.RateLimiterOptions) {
-        super({ deadline, ...options });
-      }
-    },
+    redisStore: opens(core.redisStore),
   },
   '@sluice/postgres': {
     ...postgres,
-    postgresStore: (options: string | postgres.PostgresStoreOptions) => {
-      const store = postgres.postgresStore(options);
-      stores.push(store);
-      return store;
-    },
+    postgresStore: opens(postgres.postgresStore),
   },
   '@sluice/otel': {
     ...otel,
@@ -123,22 +115,7 @@ const packages: Record<string, object> = {
     },
   },
   '@sluice/upstash': {
-    upstashStore: (options?: upstash.UpstashStoreOptions) => {
-      const store = upstash.upstashStore(options);
-      stores.push(store);
-      return store;
-    },
-  },
-  '@sluice/express': {
-    ...express,
-    __esModule: true,
-    rateLimit: (options: express.RateLimitOptions) =>
-      express.rateLimit('store' in options ? { deadline, ...options } : options),
-  },
-  '@sluice/decorators': {
-    ...decorators,
-    configureSluice: (options: decorators.SluiceOptions) =>
-      decorators.configureSluice({ ...options, deadline }),
+    upstashStore: opens(upstash.upstashStore),
   },
 };
 const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;
