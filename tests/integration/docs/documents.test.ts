@@ -7,6 +7,7 @@ import * as decorators from '@sluice/decorators';
 import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
+import * as sqlite from '@sluice/sqlite';
 import * as upstash from '@sluice/upstash';
 import { Redis } from 'ioredis';
 import { FakeProvider } from '../../../examples/chat/src/fake-provider.js';
@@ -62,8 +63,8 @@ afterAll(() => provider.stop());
 const stores: core.Store[] = [];
 const clients: Redis[] = [];
 const subscriptions: (() => void)[] = [];
-/** Opens stores whose calls have much time, because a busy machine connects slowly. */
-const opens =
+/** Opens stores with a deadline of 10 s, because a busy machine connects slowly. They are closed after the block. */
+const withLongDeadline =
   <Args extends unknown[], S extends core.Store>(open: (...args: Args) => S) =>
   (...args: Args): S => {
     const store = Object.defineProperty(open(...args), 'usualDeadline', { value: 10_000 });
@@ -100,11 +101,15 @@ const packages: Record<string, object> = {
   },
   '@sluice/core': {
     ...core,
-    redisStore: opens(core.redisStore),
+    redisStore: withLongDeadline(core.redisStore),
   },
   '@sluice/postgres': {
     ...postgres,
-    postgresStore: opens(postgres.postgresStore),
+    postgresStore: withLongDeadline(postgres.postgresStore),
+  },
+  '@sluice/sqlite': {
+    ...sqlite,
+    sqliteStore: withLongDeadline(sqlite.sqliteStore),
   },
   '@sluice/otel': {
     ...otel,
@@ -115,7 +120,7 @@ const packages: Record<string, object> = {
     },
   },
   '@sluice/upstash': {
-    upstashStore: opens(upstash.upstashStore),
+    upstashStore: withLongDeadline(upstash.upstashStore),
   },
 };
 const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;
