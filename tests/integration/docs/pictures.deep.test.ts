@@ -13,7 +13,7 @@ const pictures = (...args: string[]) =>
   run(process.execPath, [join(root, 'scripts/pictures.mjs'), ...args], { env: { REDIS_URL: redisUrl() } });
 
 test('the pictures and tables show the present limiters: otherwise run npm run pictures', async () => {
-  // The picture of each subject and that of prefetch, in two languages, and two pages.
+  // The pictures of the subjects and of prefetch, in two languages, and two pages.
   const files = 2 * (subjects.length + 1) + 2;
   // Outside of Jest, whose sandbox takes three times as long.
   expect(await pictures('--check')).toMatchObject({
