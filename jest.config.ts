@@ -35,12 +35,12 @@ const SEEDED = [
   'tests/simulation/fleet.deep.test.ts',
   'tests/integration/cluster/many-keys-moving.deep.test.ts',
 ];
-const properties = ['packages/core/src', 'packages/fleet/src', 'packages/rules/src', 'tests'].flatMap(
-  (folder) =>
-    readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
-      .map((file) => `${folder}/${file}`)
-      .filter((file) => file.endsWith('.test.ts') && !file.includes('mutants'))
-      .filter((file) => readFileSync(join(__dirname, file), 'utf8').includes("from 'fast-check'")),
+const sources = readdirSync(join(__dirname, 'packages')).map((name) => `packages/${name}/src`);
+const properties = [...sources, 'tests'].flatMap((folder) =>
+  readdirSync(join(__dirname, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file}`)
+    .filter((file) => file.endsWith('.test.ts') && !file.includes('mutants'))
+    .filter((file) => readFileSync(join(__dirname, file), 'utf8').includes("from 'fast-check'")),
 );
 const setUp = ['<rootDir>/tests/support/no-warnings.ts', '<rootDir>/tests/support/fixed-seed.ts'];
 

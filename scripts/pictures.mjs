@@ -55,8 +55,8 @@ function write(path, text) {
 }
 
 function check(files) {
-  const old = [...files].filter(([path, text]) => !isWritten(path, text)).map(([path]) => path);
-  if (old.length > 0) throw new Error(`Run npm run pictures, because these would change:\n${old.join('\n')}`);
+  const outdated = [...files].filter(([path, text]) => !isWritten(path, text)).map(([path]) => path);
+  if (outdated.length > 0) throw new Error(`Out of date, run npm run pictures:\n${outdated.join('\n')}`);
   console.log(`${files.size} pictures and pages are up to date`);
 }
 

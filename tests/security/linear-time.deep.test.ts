@@ -10,7 +10,7 @@ import {
 import { pathOf, problemOfError, replyTo } from '../../packages/http/src/index.js';
 
 const LONG = 1 << 18;
-/** A text of this length would take minutes in quadratic time. */
+/** A text of this length would take far longer than `SOON_MS` in quadratic time. */
 const FRAMED = 1 << 17;
 /** Of CPU, whatever else the machine does. */
 const SOON_MS = 5_000;

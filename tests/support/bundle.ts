@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 
 /**
  * Bundles a TypeScript file and the sources of our packages into one file that plain Node runs. Test files of one run that want the same
- * bundle get copies.
+ * bundle get copies of it; outside of Jest each call makes its own.
  * @param sourceMap whether its source map is written beside it, as `file.map`
  * @param withPackages whether it can load the packages of this repository while it runs
  */
@@ -15,29 +15,30 @@ export async function bundle(source: string, { sourceMap = false, withPackages =
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
   const file = join(folder, 'main.cjs');
   if (withPackages) await symlink(resolve(__dirname, '../../node_modules'), join(folder, 'node_modules'));
-  if (sourceMap) await make(source, file, 'external');
-  else await copyFile(await madeOnce(source), file);
+  const shared = process.env.SLUICE_TEST_BUNDLES;
+  if (sourceMap || shared === undefined) await writeBundle(source, file, sourceMap);
+  else await copyFile(await sharedBundle(source, shared), file);
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** The bundle of this run. Two test files that want it at the same moment both make it. */
-async function madeOnce(source: string): Promise<string> {
+async function sharedBundle(source: string, folder: string): Promise<string> {
   const id = createHash('sha256').update(source).digest('hex');
-  const made = join(process.env.SLUICE_TEST_BUNDLES!, `${id}.cjs`);
-  if (!existsSync(made)) {
-    const fresh = `${made}-${randomUUID()}`;
-    await make(source, fresh);
-    await rename(fresh, made);
+  const file = join(folder, `${id}.cjs`);
+  if (!existsSync(file)) {
+    const unfinished = join(folder, randomUUID());
+    await writeBundle(source, unfinished);
+    await rename(unfinished, file);
   }
-  return made;
+  return file;
 }
 
-async function make(source: string, outfile: string, sourcemap?: 'external'): Promise<void> {
+async function writeBundle(source: string, outfile: string, sourceMap = false): Promise<void> {
   await build({
     entryPoints: [source],
     outfile,
     bundle: true,
-    ...(sourcemap && { sourcemap }),
+    sourcemap: sourceMap && 'external',
     platform: 'node',
     target: 'node20',
     format: 'cjs',

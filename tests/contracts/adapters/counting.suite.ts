@@ -1,4 +1,5 @@
-// `counting.test.ts` runs these in the cases that are quick, and `lasting.deep.test.ts` in all others.
+// One file for several topics: most of what a short file costs is loading the frameworks. `counting.test.ts` runs them for the cases of
+// `isQuick`, and `lasting.deep.test.ts` for all others.
 import './bad-keys.suite.js';
 import './costs.suite.js';
 import './keys.suite.js';

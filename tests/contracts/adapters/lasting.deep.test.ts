@@ -8,4 +8,5 @@ import './waiting.suite.js';
 import { isQuick, runOnly } from './on-each-framework.js';
 
 runOnly((each) => !isQuick(each));
+// Not imported, because imports load before runOnly.
 require('./counting.suite.js');

@@ -20,7 +20,7 @@ export interface StoreKind {
   open(clock?: ManualClock): Store;
   /** A store as in another process: the same state, another connection. */
   another(store: Store, clock?: ManualClock): Store;
-  /** Names of `policies`: only these run in the tests of each algorithm. All without it. */
+  /** Names of `policies`: only these run in the tests of each algorithm. Default: all. */
   readonly algorithms?: readonly string[];
 }
 
@@ -34,15 +34,18 @@ export const rates = merged((record) => (record.holds ? {} : record.policies));
 export const policies = merged((record) => record.policies);
 
 /**
- * For stores and clients that share their algorithms with another store, which runs all of them: `redis.test.ts` those of the script,
- * `sqlite.deep.test.ts` those of the tables. These four keep a number, a list, a queue whose calls are spaced, and held permits.
+ * One algorithm for each shape of state: a number, a list, a queue whose calls are spaced, held permits. Stores and clients use these if
+ * another entry runs all algorithms on the same code: `redis.test.ts` on the script, `sqlite.deep.test.ts` on the tables.
  */
-export const FEW = ['tokenBucket', 'slidingLog', 'leakyBucket', 'concurrency'];
+export const REPRESENTATIVES = ['tokenBucket', 'slidingLog', 'leakyBucket', 'concurrency'];
 
-const ofKind = ({ algorithms }: StoreKind, all: typeof policies) =>
-  Object.entries(all).filter(([name]) => algorithms?.includes(name) ?? true);
+const ofKind = ({ algorithms = Object.keys(policies) }: StoreKind, all: typeof policies) => {
+  for (const name of algorithms)
+    if (policies[name] === undefined) throw new Error(`No policy is named ${name}`);
+  return Object.entries(all).filter(([name]) => algorithms.includes(name));
+};
 
-/** `rates` and `policies`, as far as the tests of this kind of store run them. */
+/** Those of `rates` and `policies` that this kind of store tests. */
 export const ratesOf = (kind: StoreKind) => ofKind(kind, rates);
 export const policiesOf = (kind: StoreKind) => ofKind(kind, policies);
 

@@ -1,8 +1,8 @@
 import { storeContract } from './all.suite.js';
 import { crowdedContract } from './crowded.suite.js';
-import { FEW } from './harness.js';
+import { REPRESENTATIVES } from './harness.js';
 import { postgres, startsPostgres } from './openers.js';
 
 startsPostgres();
-storeContract({ ...postgres, algorithms: FEW });
+storeContract({ ...postgres, algorithms: REPRESENTATIVES });
 describe('a full queue', () => crowdedContract(postgres));

@@ -1,7 +1,7 @@
 import { redisUrl } from '../../support/redis-url.js';
 import { UpstashDouble } from '../../support/upstash.js';
 import { storeContract } from './all.suite.js';
-import { FEW } from './harness.js';
+import { REPRESENTATIVES } from './harness.js';
 import { upstash } from './openers.js';
 
 let double: UpstashDouble;
@@ -10,4 +10,4 @@ beforeAll(async () => {
 });
 afterAll(() => double.stop());
 
-storeContract({ ...upstash(() => double), algorithms: FEW });
+storeContract({ ...upstash(() => double), algorithms: REPRESENTATIVES });

@@ -5,7 +5,7 @@ import { redisUrl } from '../../support/redis-url.js';
 import { run } from '../../support/run.js';
 import { cases } from '../../support/runs.js';
 
-/** More than an hour: summer time ends. */
+/** A log of 5,000 requests lasts for over an hour, in which summer time ends. */
 const REQUESTS = cases(5_000, 20_000);
 
 interface Limit {
@@ -22,7 +22,7 @@ test('a replay in memory decides each request of a log as Redis does, by all alg
   await remove();
   if (!ok) throw new Error(output);
   const limits: Limit[] = JSON.parse(output);
-  // Each algorithm was compared where it denies. In a new log, one limit may deny all before another does.
+  // Each algorithm was compared where it denies. In a new log a limit may never deny, because another limit of its rule denies first.
   if (!NEW_CASES) expect(limits.filter(({ denied }) => denied === 0)).toEqual([]);
   expect(new Set(limits.map(({ algorithm }) => algorithm)).size).toBe(7);
   expect(limits.find(({ rule }) => rule === 'next')!.denied).toBeGreaterThan(100);

@@ -51,7 +51,7 @@ rules:
     limit: { fixedWindow: { limit: 10, window: 1m } }
 `);
 
-/** A log of some hours: bursts, quiet times, several requests at one moment. */
+/** A log of an hour or more: bursts, quiet times, several requests at one moment. */
 function requests(count: number): LogRequest[] {
   const random = randomFrom(seedOf(20_261_123));
   let time = Date.parse('2026-10-25T00:10:00Z') * 1000; // summer time ends in Berlin

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as core from '@sluice/core';
 import * as decorators from '@sluice/decorators';
-import * as express from '@sluice/express';
 import * as fleet from '@sluice/fleet';
 import * as otel from '@sluice/otel';
 import * as postgres from '@sluice/postgres';
+import * as sqlite from '@sluice/sqlite';
 import * as upstash from '@sluice/upstash';
 import { Redis } from 'ioredis';
 import { FakeProvider } from '../../../examples/chat/src/fake-provider.js';
@@ -60,11 +60,17 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 
 /** Resources that blocks leave open, as programs do that do not end. */
-const stores: { close(): Promise<void> }[] = [];
+const stores: core.Store[] = [];
 const clients: Redis[] = [];
 const subscriptions: (() => void)[] = [];
-/** Generous, because a busy machine connects slowly. */
-const deadline = '10s';
+/** Opens stores with a deadline of 10 s, because a busy machine connects slowly. They are closed after the block. */
+const withLongDeadline =
+  <Args extends unknown[], S extends core.Store>(open: (...args: Args) => S) =>
+  (...args: Args): S => {
+    const store = Object.defineProperty(open(...args), 'usualDeadline', { value: 10_000 });
+    stores.push(store);
+    return store;
+  };
 const packages: Record<string, object> = {
   /** Of this provider a token is a word. */
   'gpt-tokenizer': { countTokens: tokensOf },
@@ -95,24 +101,15 @@ const packages: Record<string, object> = {
   },
   '@sluice/core': {
     ...core,
-    redisStore: (client: string | core.RedisStoreOptions) => {
-      const store = core.redisStore(client);
-      stores.push(store);
-      return store;
-    },
-    RateLimiter: class extends core.RateLimiter {
-      constructor(options: core.RateLimiterOptions) {
-        super({ deadline, ...options });
-      }
-    },
+    redisStore: withLongDeadline(core.redisStore),
   },
   '@sluice/postgres': {
     ...postgres,
-    postgresStore: (options: string | postgres.PostgresStoreOptions) => {
-      const store = postgres.postgresStore(options);
-      stores.push(store);
-      return store;
-    },
+    postgresStore: withLongDeadline(postgres.postgresStore),
+  },
+  '@sluice/sqlite': {
+    ...sqlite,
+    sqliteStore: withLongDeadline(sqlite.sqliteStore),
   },
   '@sluice/otel': {
     ...otel,
@@ -123,22 +120,7 @@ const packages: Record<string, object> = {
     },
   },
   '@sluice/upstash': {
-    upstashStore: (options?: upstash.UpstashStoreOptions) => {
-      const store = upstash.upstashStore(options);
-      stores.push(store);
-      return store;
-    },
-  },
-  '@sluice/express': {
-    ...express,
-    __esModule: true,
-    rateLimit: (options: express.RateLimitOptions) =>
-      express.rateLimit('store' in options ? { deadline, ...options } : options),
-  },
-  '@sluice/decorators': {
-    ...decorators,
-    configureSluice: (options: decorators.SluiceOptions) =>
-      decorators.configureSluice({ ...options, deadline }),
+    upstashStore: withLongDeadline(upstash.upstashStore),
   },
 };
 const load = ((name: string) => packages[name] ?? require(name)) as NodeJS.Require;

@@ -211,7 +211,9 @@ describe('Sentinel', () => {
       await eventually(async () => (await source.versions().catch(() => []))[0]?.number === 2);
       await source.push(text(3, 4));
       // A read that began in the outage may first have to end.
-      await eventually(async () => rules.version === 3, undefined, 60_000);
+      await eventually(async () => rules.version === 3, undefined, 60_000).catch((cause) => {
+        throw new Error(`the rules have version ${rules.version}, problem: ${rules.problem}`, { cause });
+      });
       expect(rules.problem).toBeUndefined();
     },
     SENTINEL_TEST_MS,

@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * One Redis for the whole run, at REDIS_URL or our own. It is shared: a test keeps to keys that it made unique. And a folder for the
- * bundles of the run (`../bundle.ts`), which is removed when this process ends.
+ * Starts one Redis for the whole run, or takes that at REDIS_URL. It is shared: a test keeps to keys that it made unique. Makes a folder for
+ * the bundles of the run (`../bundle.ts`), which is removed when this process ends.
  */
 export default async function setup(): Promise<void> {
   process.env.SLUICE_TEST_BUNDLES = await mkdtemp(join(tmpdir(), 'sluice-bundles-'));

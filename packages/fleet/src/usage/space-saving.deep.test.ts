@@ -8,7 +8,7 @@ import { mergeSummaries } from './merge.js';
 import { SpaceSaving } from './space-saving.js';
 import { CAPACITY } from './summary.js';
 
-/** 100,000 leave a key above N / K as far from the others as a million do. */
+/** N / K grows with the number of calls, so 100,000 calls test the same rule as a million. */
 const CALLS = cases(100_000, 1_000_000);
 
 /** Draws keys by Zipf's law: the k-th has a share in proportion to 1 / k^exponent. Deterministic. */
