@@ -1,6 +1,6 @@
 import type { Cost } from '@sluice/core';
 import { isLimiterClosedError, isStoreUnavailableError } from '@sluice/core';
-import { Stop } from '@sluice/core/internal';
+import { onAbort, Stop } from '@sluice/core/internal';
 import type { Beliefs, Snapshot } from '../budget/beliefs.js';
 import type { Budget, Taken } from '../budget/budget.js';
 import { UpstreamPausedError } from '../errors.js';
@@ -155,20 +155,19 @@ export class Admission {
   /** Waits for permits. If a pause begins meanwhile that outlasts the call, its booking comes back at once: another call may have it. */
   async #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
     const { keys, cost, priority, deadline } = call;
-    const { watch } = this.parts.pauses;
-    const stop = new Stop(call.signal);
-    const watching = {
-      keys,
-      paused: (pause: Pause) => {
-        if (pause.until > deadline) stop.abort(this.paused(pause));
-      },
-    };
-    watch.add(watching);
+    const watching = this.parts.pauses.watch.enter(keys, deadline);
+    const either = call.signal && new Stop(call.signal);
+    const ignore = either && onAbort(watching.signal, () => either.abort(watching.signal.reason));
     try {
-      return await budget.take(account, cost, priority, { deadline, signal: stop.signal });
+      const signal = either?.signal ?? watching.signal;
+      return await budget.take(account, cost, priority, { deadline, signal });
+    } catch (error) {
+      const { pause, signal } = watching;
+      throw pause !== undefined && error === signal.reason ? this.paused(pause) : error;
     } finally {
-      watch.delete(watching);
-      stop.end();
+      watching.leave();
+      ignore?.();
+      either?.end();
     }
   }
 

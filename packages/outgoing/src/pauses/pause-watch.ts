@@ -3,52 +3,98 @@ import type { Pause } from './pause.js';
 
 /** ms between two looks at the keys of calls that wait: another process may have paused one of them. */
 const RECHECK = 2_000;
+/** ms in which calls begin that have one signal, because a signal for each takes longer than many a decision. */
+const TOGETHER = 1_000;
 
 /** The pauses in the store. */
 interface PauseReader {
+  /** ms since 1970 */
+  readonly now: number;
   /** Calls `PauseWatch.learned` for each of these keys that is paused. */
   look(keys: readonly string[]): MaybePromise<unknown>;
   sleep(ms: number, signal: undefined, options: { readonly idle: boolean }): Promise<void>;
 }
 
-/** A call that waits for something else than the end of a pause. */
-interface WatchingCall {
-  /** Under which it can be paused. */
-  readonly keys: readonly string[];
-  paused(pause: Pause): void;
+/** Calls with the same keys that began at about the same time, and wait for something else than the end of a pause. */
+export class WatchingCalls {
+  readonly #stop = new AbortController();
+  /** How many of them wait. */
+  waiting = 0;
+  /** The last moment at which one of them would still be sent, ms since 1970. */
+  #deadline = 0;
+  /** A pause that outlasts all of them. */
+  pause: Pause | undefined;
+
+  /** @param began ms since 1970 */
+  constructor(
+    readonly keys: readonly string[],
+    readonly began: number,
+  ) {}
+
+  /** Aborted when such a pause begins. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  enter(deadline: number): void {
+    this.waiting += 1;
+    this.#deadline = Math.max(this.#deadline, deadline);
+  }
+
+  leave(): void {
+    this.waiting -= 1;
+  }
+
+  learned(pause: Pause): void {
+    if (pause.until <= this.#deadline || !this.keys.includes(pause.key)) return;
+    this.pause = pause;
+    this.#stop.abort();
+  }
 }
 
 /** Calls that learn of pauses while they wait: at once if this process learns of one, and every two seconds from the store. */
 export class PauseWatch {
-  /** No Set: of one that each call enters and leaves, V8 keeps the tables that it outgrew. */
-  readonly #calls: WatchingCall[] = [];
+  /** The calls that began last, by their narrowest keys. */
+  readonly #latest = new Map<string, WatchingCalls>();
+  #all: WatchingCalls[] = [];
   #isReading = false;
 
   constructor(readonly pauses: PauseReader) {}
 
-  add(call: WatchingCall): void {
-    this.#calls.push(call);
+  /**
+   * Those with which a call waits from now on, until it calls `leave`.
+   * @param keys under which it can be paused, the narrowest last
+   */
+  enter(keys: readonly string[], deadline: number): WatchingCalls {
+    const { now } = this.pauses;
+    const narrowest = keys.at(-1)!;
+    let calls = this.#latest.get(narrowest);
+    if (calls === undefined || calls.pause !== undefined || now - calls.began > TOGETHER) {
+      calls = new WatchingCalls(keys, now);
+      this.#latest.set(narrowest, calls);
+      this.#all.push(calls);
+    }
+    calls.enter(deadline);
     if (!this.#isReading) void this.#read();
-  }
-
-  delete(call: WatchingCall): void {
-    this.#calls.splice(this.#calls.indexOf(call), 1);
+    return calls;
   }
 
   /** This process has learned of a pause, or reads again that it is in force. */
   learned(pause: Pause): void {
-    for (const call of [...this.#calls]) if (call.keys.includes(pause.key)) call.paused(pause);
+    for (const calls of this.#all) if (calls.waiting > 0) calls.learned(pause);
   }
 
   /** One loop for all calls, because most wait for a moment only. Never rejects: after its wait each call looks for itself. */
   async #read(): Promise<void> {
     this.#isReading = true;
     try {
-      while (this.#calls.length > 0) {
+      do {
         await this.pauses.sleep(RECHECK, undefined, { idle: true });
-        const keys = new Set(this.#calls.flatMap((call) => call.keys));
+        this.#all = this.#all.filter(({ waiting }) => waiting > 0);
+        this.#latest.clear();
+        const keys = new Set(this.#all.flatMap((calls) => calls.keys));
         if (keys.size > 0) await this.pauses.look([...keys]);
-      }
+      } while (this.#all.length > 0);
     } catch {
       // Closed, or the store refuses.
     } finally {
