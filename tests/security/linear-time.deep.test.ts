@@ -13,7 +13,7 @@ const LONG = 1 << 18;
 /** A text of this length would take far longer than `SOON_MS` in quadratic time. */
 const FRAMED = 1 << 17;
 /** Of CPU, whatever else the machine does. */
-const SOON_MS = 5_000;
+const SOON_MS = 1_250;
 
 /** Pieces whose repetitions nearly match: addresses, paths, escapes, durations, lists of types. */
 const PIECES = [

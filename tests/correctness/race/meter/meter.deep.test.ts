@@ -85,6 +85,7 @@ test('in memory, settled and live amounts are within the limit at every moment',
   const warnings = await warned(() => Promise.all(Array.from({ length: 16 }, (_, process) => run(process))));
   for (const warning of warnings)
     expect(warning).toMatch(/its use was not settled: (Error: killed|HoldLapsedError: .+)$/);
+  expect(warnings.join()).toContain('Error: killed');
   await judge('memory', processes, store);
 }, 60_000);
 
