@@ -155,7 +155,8 @@ export class Admission {
   /** Waits for permits. If a pause begins meanwhile that outlasts the call, its booking comes back at once: another call may have it. */
   async #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
     const { keys, cost, priority, deadline } = call;
-    const watching = this.parts.pauses.watch.enter(keys, deadline);
+    const { watch } = this.parts.pauses;
+    const watching = watch.enter(keys, deadline);
     const either = call.signal && new Stop(call.signal);
     const ignore = either && onAbort(watching.signal, () => either.abort(watching.signal.reason));
     try {
@@ -165,7 +166,7 @@ export class Admission {
       const { pause, signal } = watching;
       throw pause !== undefined && error === signal.reason ? this.paused(pause) : error;
     } finally {
-      watching.leave();
+      watch.leave(watching);
       ignore?.();
       either?.end();
     }

@@ -5,6 +5,8 @@ import type { Pause } from './pause.js';
 const RECHECK = 2_000;
 /** ms in which calls begin that have one signal, because a signal for each takes longer than many a decision. */
 const TOGETHER = 1_000;
+/** Keys of which it is known which calls began last. */
+const MOST = 100;
 
 /** The pauses in the store. */
 interface PauseReader {
@@ -56,13 +58,14 @@ export class WatchingCalls {
 export class PauseWatch {
   /** The calls that began last, by their narrowest keys. */
   readonly #latest = new Map<string, WatchingCalls>();
-  #all: WatchingCalls[] = [];
+  /** Those of which some wait. */
+  readonly #waiting: WatchingCalls[] = [];
   #isReading = false;
 
   constructor(readonly pauses: PauseReader) {}
 
   /**
-   * Those with which a call waits from now on, until it calls `leave`.
+   * Those with which a call waits from now on, until `leave`.
    * @param keys under which it can be paused, the narrowest last
    */
   enter(keys: readonly string[], deadline: number): WatchingCalls {
@@ -71,17 +74,23 @@ export class PauseWatch {
     let calls = this.#latest.get(narrowest);
     if (calls === undefined || calls.pause !== undefined || now - calls.began > TOGETHER) {
       calls = new WatchingCalls(keys, now);
+      if (this.#latest.size >= MOST) this.#latest.clear();
       this.#latest.set(narrowest, calls);
-      this.#all.push(calls);
     }
+    if (calls.waiting === 0) this.#waiting.push(calls);
     calls.enter(deadline);
     if (!this.#isReading) void this.#read();
     return calls;
   }
 
+  leave(calls: WatchingCalls): void {
+    calls.leave();
+    if (calls.waiting === 0) this.#waiting.splice(this.#waiting.indexOf(calls), 1);
+  }
+
   /** This process has learned of a pause, or reads again that it is in force. */
   learned(pause: Pause): void {
-    for (const calls of this.#all) if (calls.waiting > 0) calls.learned(pause);
+    for (const calls of this.#waiting) calls.learned(pause);
   }
 
   /** One loop for all calls, because most wait for a moment only. Never rejects: after its wait each call looks for itself. */
@@ -90,11 +99,9 @@ export class PauseWatch {
     try {
       do {
         await this.pauses.sleep(RECHECK, undefined, { idle: true });
-        this.#all = this.#all.filter(({ waiting }) => waiting > 0);
-        this.#latest.clear();
-        const keys = new Set(this.#all.flatMap((calls) => calls.keys));
+        const keys = new Set(this.#waiting.flatMap((calls) => calls.keys));
         if (keys.size > 0) await this.pauses.look([...keys]);
-      } while (this.#all.length > 0);
+      } while (this.#waiting.length > 0);
     } catch {
       // Closed, or the store refuses.
     } finally {
