@@ -63,6 +63,27 @@ describe('a call that waits for permits', () => {
     expect(up.paths).toBe('/a');
   });
 
+  test('keeps its place when a budget is paused that another call of its route draws on', async () => {
+    up.latency = 1_000;
+    up.answer = ({ number }) => (number === 1 ? retryAfter(600) : new Response('ok'));
+    const client = up.client({
+      limits,
+      retry: false,
+      timeout: '1m',
+      reads: [standardHeaders({ scope: 'dimension' })],
+      dimensions: ({ headers }) => [headers.get('x-model') === 'small' ? 'requests' : 'other'],
+    });
+    const call = (model: string) => client.fetch('/a', { headers: { 'x-model': model } });
+    const first = call('small');
+    await up.clock.advance(1);
+    const paused = rejection(call('small'));
+    const other = call('large');
+    await up.clock.advance('2s');
+    expect(isUpstreamPausedError(await paused)).toBe(true);
+    await up.clock.advance('45s');
+    expect([(await first).status, (await other).status]).toEqual([429, 200]);
+  });
+
   test('keeps its place during a pause whose end it can wait for', async () => {
     up.latency = 1_000;
     up.answer = ({ number }) => (number === 1 ? retryAfter(5) : new Response('ok'));

@@ -45,7 +45,7 @@ const ofKind = ({ algorithms = Object.keys(policies) }: StoreKind, all: typeof p
   return Object.entries(all).filter(([name]) => algorithms.includes(name));
 };
 
-/** Those of `rates` and `policies` that this kind of store tests. */
+/** `rates` and `policies` of the algorithms that run with this kind of store. */
 export const ratesOf = (kind: StoreKind) => ofKind(kind, rates);
 export const policiesOf = (kind: StoreKind) => ofKind(kind, policies);
 

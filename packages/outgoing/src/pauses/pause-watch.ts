@@ -5,7 +5,7 @@ import type { Pause } from './pause.js';
 const RECHECK = 2_000;
 /** ms in which calls begin that have one signal, because a signal for each takes longer than many a decision. */
 const TOGETHER = 1_000;
-/** Keys of which it is known which calls began last. */
+/** Groups that are kept for later calls of the same keys. */
 const MOST = 100;
 
 /** The pauses in the store. */
@@ -43,10 +43,6 @@ export class WatchingCalls {
     this.#deadline = Math.max(this.#deadline, deadline);
   }
 
-  leave(): void {
-    this.waiting -= 1;
-  }
-
   learned(pause: Pause): void {
     if (pause.until <= this.#deadline || !this.keys.includes(pause.key)) return;
     this.pause = pause;
@@ -56,26 +52,26 @@ export class WatchingCalls {
 
 /** Calls that learn of pauses while they wait: at once if this process learns of one, and every two seconds from the store. */
 export class PauseWatch {
-  /** The calls that began last, by their narrowest keys. */
+  /** The group that began last, by its keys. */
   readonly #latest = new Map<string, WatchingCalls>();
-  /** Those of which some wait. */
+  /** Groups in which a call waits. */
   readonly #waiting: WatchingCalls[] = [];
   #isReading = false;
 
   constructor(readonly pauses: PauseReader) {}
 
   /**
-   * Those with which a call waits from now on, until `leave`.
-   * @param keys under which it can be paused, the narrowest last
+   * The group in which a call waits from now on, until `leave`.
+   * @param keys under which it can be paused: calls of one route may draw on different budgets
    */
   enter(keys: readonly string[], deadline: number): WatchingCalls {
     const { now } = this.pauses;
-    const narrowest = keys.at(-1)!;
-    let calls = this.#latest.get(narrowest);
+    const id = keys.join('\n');
+    let calls = this.#latest.get(id);
     if (calls === undefined || calls.pause !== undefined || now - calls.began > TOGETHER) {
       calls = new WatchingCalls(keys, now);
       if (this.#latest.size >= MOST) this.#latest.clear();
-      this.#latest.set(narrowest, calls);
+      this.#latest.set(id, calls);
     }
     if (calls.waiting === 0) this.#waiting.push(calls);
     calls.enter(deadline);
@@ -84,7 +80,7 @@ export class PauseWatch {
   }
 
   leave(calls: WatchingCalls): void {
-    calls.leave();
+    calls.waiting -= 1;
     if (calls.waiting === 0) this.#waiting.splice(this.#waiting.indexOf(calls), 1);
   }
 
