@@ -1,4 +1,6 @@
+import type { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
+import { EVERYONE } from '../../packages/core/src/call/operation.js';
 import { type RedisClient, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
@@ -44,6 +46,36 @@ test('a store that is closed while a subscription begins opens no connection', a
   await store.close();
   expect(await listening).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'closed' });
   expect(duplicate).not.toHaveBeenCalled();
+});
+
+test('a subscriber that ioredis has given up connects again, and wakes all that listen', async () => {
+  const client = redis.client();
+  await client.ping();
+  const duplicate = jest.spyOn(client, 'duplicate');
+  const heard: number[] = [];
+  await redis.open(storeOnDefaults(client)).listen!('k', (id) => heard.push(id));
+  const subscriber: Redis = duplicate.mock.results[0]!.value;
+  subscriber.disconnect(); // as after a failover during a connection attempt: no attempt follows
+  await eventually(async () => {
+    await client.publish('k', '7');
+    expect(heard).toContain(7);
+  });
+  expect(heard.filter((id) => id === EVERYONE)).toHaveLength(2); // when it was lost, and when it was back
+});
+
+test('a follower of denials learns that its connection ended, however soon it is open again', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(redis.server.url));
+  const heard: string[] = [];
+  const stop = store.fleet.follow({
+    received: () => undefined,
+    lost: ({ reason }) => heard.push(reason),
+    resumed: () => heard.push('resumed'),
+  });
+  await eventually(async () => expect(await admin.pubsub('CHANNELS')).toHaveLength(1));
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await eventually(async () => expect(heard).toEqual(['connection', 'resumed']));
+  stop();
 });
 
 test('a subscription that a busy server refuses is sent again, without an unhandled rejection', async () => {

@@ -106,6 +106,7 @@ class ChannelSubscription {
   #connection: Subscriber | undefined;
   #node: string | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #looking = false;
   /** Why it is lost, if it is. */
   #lostFor: string | undefined;
   #closed = false;
@@ -129,6 +130,9 @@ class ChannelSubscription {
   }
 
   async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    let pause = EVERY;
     try {
       const server = await this.#reach();
       if (this.#closed) return;
@@ -137,14 +141,14 @@ class ChannelSubscription {
         this.#lostFor = undefined;
         this.#subscriber.resumed();
       }
-      this.#schedule(EVERY);
     } catch (given) {
       if (this.#closed) return;
       this.#drop();
-      const error = this.#errorOf(given);
-      this.#lost(error);
-      this.#schedule(isStoreRefusal(error) ? REFUSED : EVERY);
+      pause = this.#lost(given);
+    } finally {
+      this.#looking = false;
     }
+    this.#schedule(pause);
   }
 
   #schedule(ms: number): void {
@@ -166,6 +170,8 @@ class ChannelSubscription {
         reject(new NoConnectionError('the connection ended'));
         if (connection !== this.#connection) return;
         this.#connection = undefined;
+        // Texts are missed until it is open again, however soon that is.
+        this.#lost(new NoConnectionError('the connection ended'));
         this.#schedule(0);
       });
     });
@@ -174,10 +180,14 @@ class ChannelSubscription {
     await within(subscribed, () => tooLate('no subscription', LONGEST), LONGEST);
   }
 
-  #lost(error: StoreUnavailableError | StoreConfigurationError): void {
-    if (this.#lostFor === error.reason) return;
-    this.#lostFor = error.reason;
-    this.#subscriber.lost(error);
+  /** @returns ms until the next look */
+  #lost(given: unknown): number {
+    const error = this.#errorOf(given);
+    if (this.#lostFor !== error.reason) {
+      this.#lostFor = error.reason;
+      this.#subscriber.lost(error);
+    }
+    return isStoreRefusal(error) ? REFUSED : EVERY;
   }
 
   #drop(): void {

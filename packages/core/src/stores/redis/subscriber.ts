@@ -10,6 +10,8 @@ export interface Subscriber {
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
   on(event: 'ready' | 'reconnecting' | 'end', listener: () => void): unknown;
+  /** Connects again after the end. Absent where the client never gives up by itself. */
+  connect?(): Promise<unknown>;
   /** @param reconnect whether to connect again */
   disconnect(reconnect?: boolean): void;
 }
@@ -48,6 +50,8 @@ export function openSubscriber(client: RedisClient, need: string, ...options: ob
 
 /** ms that the connection stays open without a subscription. */
 const LINGER_MS = 1000;
+/** ms until a connection that has ended by itself is opened again. */
+const REVIVAL_MS = 100;
 
 /** A Cluster subscribes on one node, and on another when that one is lost. Messages in between are lost; waiting calls also poll. */
 const CLUSTER_SUBSCRIBER_OPTIONS = {
@@ -72,8 +76,9 @@ interface Channel {
 export class ReleaseSubscriber {
   readonly #client: () => Promise<RedisClient>;
   readonly #channels = new Map<string, Channel>();
-  #connection: Promise<Subscriber> | undefined;
+  #connection: Subscriber | undefined;
   #lingering: NodeJS.Timeout | undefined;
+  #revival: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(client: () => Promise<RedisClient>) {
@@ -87,7 +92,7 @@ export class ReleaseSubscriber {
     const name = `${client.options?.keyPrefix ?? ''}${key}`;
     clearTimeout(this.#lingering);
     this.#connection ??= this.#open(client);
-    const connection = await this.#connection;
+    const connection = this.#connection;
     const channel = getOrCreate(this.#channels, name, () => ({
       listeners: new Set<Granted>(),
       ready: connection.subscribe(name),
@@ -109,7 +114,7 @@ export class ReleaseSubscriber {
     this.#disconnect();
   }
 
-  async #open(client: RedisClient): Promise<Subscriber> {
+  #open(client: RedisClient): Subscriber {
     const connection = client.isCluster
       ? openSubscriber(client, WAITING, [], CLUSTER_SUBSCRIBER_OPTIONS)
       : openSubscriber(client, WAITING, SUBSCRIBER_OPTIONS);
@@ -142,10 +147,17 @@ export class ReleaseSubscriber {
       if (state === 'lost') wakeAll();
       state = 'subscribed';
     });
-    connection.on('reconnecting', () => {
+    const lost = () => {
       if (state !== 'subscribed') return;
       state = 'lost';
       wakeAll();
+    };
+    connection.on('reconnecting', lost);
+    // ioredis gives up for good when a Sentinel reports a failover during a connection attempt.
+    connection.on('end', () => {
+      if (connection !== this.#connection) return;
+      lost();
+      this.#revival = setTimeout(() => connection.connect?.().catch(() => {}), REVIVAL_MS).unref();
     });
   }
 
@@ -163,7 +175,9 @@ export class ReleaseSubscriber {
 
   #disconnect(): void {
     clearTimeout(this.#lingering);
-    this.#connection?.then((connection) => connection.disconnect()).catch(() => {}); // never opened
+    clearTimeout(this.#revival);
+    const connection = this.#connection;
     this.#connection = undefined;
+    connection?.disconnect();
   }
 }
