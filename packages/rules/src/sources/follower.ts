@@ -32,7 +32,11 @@ export class Follower {
     this.#every = every;
     this.#listener = listener;
     this.#schedule();
-    this.#endWatch = source.watch?.(() => void this.check());
+    this.#endWatch = source.watch?.(() => {
+      // Where notices come from answers again. A read beside it may still fail, and is repeated soon.
+      this.#failures = 0;
+      void this.check();
+    });
   }
 
   /** Reads now, or again after the pending read. */

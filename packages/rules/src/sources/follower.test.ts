@@ -1,0 +1,46 @@
+import { Follower } from './follower.js';
+import type { RulesSource } from './rules-source.js';
+
+const HOUR = 3_600_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('a read that a notice began and that fails is repeated soon, however many reads failed before', async () => {
+  let works = false;
+  let reads = 0;
+  let notice = (): void => undefined;
+  const found: string[] = [];
+  const source: RulesSource = {
+    name: 'a store',
+    identity: 'a store',
+    every: HOUR,
+    async read() {
+      reads += 1;
+      if (!works) throw new Error('out');
+      return { id: '2', text: '' };
+    },
+    watch(changed: () => void) {
+      notice = changed;
+      return () => undefined;
+    },
+  };
+  const follower = new Follower(source, '1', HOUR, {
+    found: ({ id }) => found.push(id),
+    unchanged: () => undefined,
+    failed: () => undefined,
+  });
+  await follower.check();
+  await jest.advanceTimersByTimeAsync(120_000);
+  expect(reads).toBeLessThan(10); // pauses of 1, 2, 4, 8 … s
+  notice();
+  await jest.advanceTimersByTimeAsync(0);
+  works = true;
+  await jest.advanceTimersByTimeAsync(1_100);
+  expect(found).toEqual(['2']);
+  follower.close();
+});
