@@ -38,6 +38,7 @@ export {
   compileKeyList,
   firstKey,
   isKeyList,
+  isKeyWord,
   KeyListError,
   keyText,
   type ListedKey,

@@ -1,5 +1,5 @@
 import { type Cost, type Decision, type Duration, LimitType, type RateLimiter } from '@sluice/core';
-import { errorOfDenial, isPromise, keyText } from '@sluice/core/internal';
+import { errorOfDenial, isKeyWord, isPromise, keyText } from '@sluice/core/internal';
 import { type NamedRule, warnOfDryRun } from '@sluice/http';
 import { sluiceOf } from './configuration.js';
 import { className } from './defining-class.js';
@@ -34,8 +34,6 @@ interface Taken {
 /** The most keys that are compiled for one method: each version of the rules can have another key. */
 const MOST_KEYS = 100;
 
-const LIMIT_TYPES: readonly string[] = [LimitType.IP, LimitType.USER, LimitType.METHOD];
-
 /**
  * Before each call of a limited method: finds its rule among the current ones, and takes permits. Shadow rules are counted in the same turn.
  * @throws RangeError if the decorator's own key uses a name that the method does not have
@@ -46,9 +44,8 @@ export function ruleAdmission(
 ): Admit {
   const { name, where, method } = target;
   const compile = (key: KeyOfCalls): KeyOfCall => {
-    const isType = typeof key === 'string' && LIMIT_TYPES.includes(key);
-    const limitType = isType ? (key as LimitType) : LimitType.CUSTOM;
-    return compileMethodKey({ limitType, key: isType ? '' : key, params }, where, method);
+    const parts = isKeyWord(key) ? { limitType: key, key: '' } : { limitType: LimitType.CUSTOM, key };
+    return compileMethodKey({ ...parts, params }, where, method);
   };
   const own = ownKey === undefined ? undefined : compile(ownKey);
   const compiled = new Map<string, KeyOfCall>();

@@ -38,12 +38,16 @@ export class KeyListError extends RangeError {
 }
 
 const MOST = 5;
-const LIMIT_TYPES: readonly string[] = [LimitType.USER, LimitType.IP, LimitType.METHOD];
 /** What each call has: a key after it would never be used. */
 const ALWAYS: Readonly<Record<string, string>> = {
   IP: 'every request has an address',
   METHOD: "'METHOD' is a key of all",
 };
+
+const WORDS: readonly unknown[] = [LimitType.USER, LimitType.IP, LimitType.METHOD];
+
+/** A key that is a limit type instead of a template. */
+export const isKeyWord = (key: unknown): key is 'USER' | 'IP' | 'METHOD' => WORDS.includes(key);
 
 export const isKeyList = (key: unknown): key is readonly string[] => Array.isArray(key);
 
@@ -68,15 +72,15 @@ export function compileKeyList(where: string, list: readonly string[]): readonly
       throw new KeyListError(`${where}: ${problem}`, index);
     };
     if (typeof source !== 'string') refuse(`a key must be a string such as 'IP', not ${describe(source)}`);
-    const isType = LIMIT_TYPES.includes(source);
-    if (!isType && LIMIT_TYPES.includes(source.toUpperCase())) {
+    const isWord = isKeyWord(source);
+    if (!isWord && isKeyWord(source.toUpperCase())) {
       refuse(`${describe(source)} is not a key; write '${source.toUpperCase()}'`);
     }
     const always = ALWAYS[source];
     if (always !== undefined && index < list.length - 1) {
       refuse(`'${source}' must be the last key of a list: ${always}, so the keys after it would never count`);
     }
-    const template = isType ? undefined : compileKey(source);
+    const template = isWord ? undefined : compileKey(source);
     const prefix = `${template?.valueNames ?? source.toLowerCase()}:`;
     const same = keys.find((key) => key.prefix === prefix);
     if (same !== undefined) {

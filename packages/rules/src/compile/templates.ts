@@ -5,6 +5,7 @@ import {
   compileKeyList,
   describe,
   isKeyList,
+  isKeyWord,
   KeyListError,
   type KeyScope,
   keyText,
@@ -25,8 +26,6 @@ export interface TemplatePlace {
   readonly isForCode: boolean;
 }
 
-const LIMIT_TYPES = ['IP', 'USER', 'METHOD'];
-
 /** `IP`, `USER`, `METHOD`, a template, or a list of them. */
 export function compileRuleKey(
   key: string | readonly string[],
@@ -35,17 +34,17 @@ export function compileRuleKey(
 ): (request: RequestView) => string {
   const subnet = ipv6Subnet === undefined ? {} : { ipv6Subnet };
   const at = [...path, field];
-  const isType = !isKeyList(key) && LIMIT_TYPES.includes(key);
-  if (!isType && !isKeyList(key) && LIMIT_TYPES.includes(key.toUpperCase())) {
+  const isWord = isKeyWord(key);
+  if (!isWord && !isKeyList(key) && isKeyWord(key.toUpperCase())) {
     report.add(at, `${field} '${key}' is not a template`, { hint: key.toUpperCase() });
     return () => key; // the rule is not created
   }
-  if (isForCode && !isType) {
+  if (isForCode && !isWord) {
     tried(at, report, () => (isKeyList(key) ? compileKeyList(field, key) : compileKey(key)));
     return () => keyText(key); // the rule applies to no request
   }
   const keyOf = tried(at, report, () =>
-    keyOfRequest<[]>(field, isType ? { limitType: key as 'IP', ...subnet } : { key, ...subnet }),
+    keyOfRequest<[]>(field, isWord ? { limitType: key, ...subnet } : { key, ...subnet }),
   );
   // Without functions in its options it returns no promise.
   return (request) => keyOf?.(request, []) as string;
