@@ -104,6 +104,20 @@ describe('run', () => {
     expect(isUpstreamPausedError(await rejection(axiosThrough(`${service.origin}/a`)))).toBe(true);
   });
 
+  test('calls that axios cancels are not repeated, and are no overload of the service', async () => {
+    made();
+    const url = `${service.origin}/a`;
+    let attempts = 0;
+    const canceled = () => {
+      attempts += 1;
+      return axios.get(url, { signal: AbortSignal.abort() });
+    };
+    for (let i = 0; i < 6; i += 1)
+      expect(await rejection(client.run({ url }, canceled))).toHaveProperty('code', 'ERR_CANCELED');
+    expect([attempts, await client.state()]).toEqual([6, []]);
+    expect((await axiosThrough(url)).status).toBe(200);
+  });
+
   test('the adapter fetch of axios takes the client as its fetch', async () => {
     made();
     once(429, { 'retry-after': '0.05' });

@@ -5,7 +5,7 @@ import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
-import type { Failure } from './failure.js';
+import { type Failure, isCanceled } from './failure.js';
 import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
@@ -85,7 +85,11 @@ export interface CallerOptions extends CallFunctions {
 /** What came of one attempt. */
 type Attempted<Response> =
   | { readonly response: Response }
-  | { readonly error: unknown; readonly failure: Failure };
+  | {
+      readonly error: unknown;
+      /** Did the upstream give no response, though nobody has cancelled the call? */
+      readonly isLost: boolean;
+    };
 
 /** What a response says, and the pause that it has caused. */
 interface Lesson {
@@ -171,8 +175,8 @@ export class Caller {
       const sent = await this.#send(ticket, exchange, waiting, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
-        const mayRepeat = sent.failure === 'lost' && !signal?.aborted && mayRepeatAfterError(repeatable);
-        if (mayRepeat) ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
+        if (sent.isLost && mayRepeatAfterError(repeatable))
+          ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
         if (ms === undefined) throw sent.error;
       } else {
         const { response } = sent;
@@ -237,16 +241,16 @@ export class Caller {
       sent?.(true);
       return { response: await exchange.send() };
     } catch (error) {
-      const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
+      const isEnded = signal?.aborted || isCanceled(error);
       const failure = exchange.failureOf(error);
-      const isLost = failure === 'lost' && !isAborted;
+      const isLost = failure === 'lost' && !isEnded;
       this.options.parts.circuit.leave(ticket.pass, isLost ? NO_CONNECTION : 'other');
       await this.admission.leave(ticket.ramps);
       if (failure === 'refused') {
         await this.#giveBack(account, ticket);
         sent?.(false);
       } else await this.#end(ticket); // the upstream may have counted it: only held permits come back
-      return { error, failure };
+      return { error, isLost };
     }
   }
 
