@@ -78,6 +78,16 @@ describe('the interceptor of undici', () => {
     await other.stop();
   });
 
+  test('a path with two slashes is a request to the origin, which a pause holds up', async () => {
+    once(429, { 'retry-after': '600' });
+    const dispatcher = agent();
+    const refused = await request(`${service.origin}//files/a`, { dispatcher });
+    expect([refused.statusCode, await refused.body.text()]).toEqual([429, '{}']);
+    const paused = await rejection(request(`${service.origin}//files/b`, { dispatcher }));
+    expect(isUpstreamPausedError(paused)).toBe(true);
+    expect(service.log.map(({ path }) => path)).toEqual(['//files/a']);
+  });
+
   test('at most `concurrency` requests run at once, until their bodies are over', async () => {
     const dispatcher = agent({ concurrency: 1, timeout: '5s' });
     const bodies = await Promise.all(
