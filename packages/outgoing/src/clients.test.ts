@@ -1,5 +1,5 @@
 import axios from 'axios';
-import { Agent, request, fetch as undiciFetch } from 'undici';
+import { Agent, request, stream, fetch as undiciFetch } from 'undici';
 import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { isUpstreamPausedError, standardHeaders, type Upstream, upstream } from './index.js';
@@ -76,6 +76,17 @@ describe('the interceptor of undici', () => {
     const other = await FakeUpstream.start();
     expect((await request(other.origin, { dispatcher })).statusCode).toBe(200);
     await other.stop();
+  });
+
+  test('a response that its handler throws at ends its request, and gives its permit back', async () => {
+    const dispatcher = agent({ concurrency: 1, timeout: '5s' });
+    const full = new Error('the disk is full');
+    const download = stream(`${service.origin}/a`, { dispatcher, method: 'GET' }, () => {
+      throw full;
+    });
+    expect(await rejection(download)).toBe(full);
+    const { statusCode, body } = await request(`${service.origin}/b`, { dispatcher });
+    expect([statusCode, await body.text()]).toEqual([200, '{}']);
   });
 
   test('a path with two slashes is a request to the origin, which a pause holds up', async () => {

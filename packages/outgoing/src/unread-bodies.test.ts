@@ -4,6 +4,7 @@ import axios from 'axios';
 import { request } from 'undici';
 import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { rejection } from '../../../tests/support/rejection.js';
 import { upstream } from './index.js';
 import type { AnyResponse } from './reading/response-view.js';
 
@@ -60,6 +61,18 @@ test('run cancels the body of a Response that is not used, also of an error that
   await up.clock.advance('10s');
   expect((await call).status).toBe(200);
   expect([first.ended.isCancelled, second.ended.isCancelled]).toEqual([true, true]);
+});
+
+test('the body of a response that a reader fails to read is cancelled', async () => {
+  const { body, ended } = endless();
+  up.answer = () => new Response(body);
+  const reads = [
+    () => {
+      throw new Error('a mistake of the reader');
+    },
+  ];
+  expect(String(await rejection(up.client({ reads }).fetch('/a')))).toBe('Error: a mistake of the reader');
+  expect(ended.isCancelled).toBe(true);
 });
 
 test('a copy for settle that was not read keeps nothing of the body', async () => {

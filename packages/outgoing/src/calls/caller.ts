@@ -200,6 +200,8 @@ export class Caller {
           const isSuccess = reading.refusal === undefined && view.status < 500;
           if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
         } catch (error) {
+          // Nobody gets this response: unread, it would keep its connection.
+          void discard(exchange, response);
           await this.#end(ticket);
           throw error;
         }
