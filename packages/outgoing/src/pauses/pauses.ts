@@ -245,7 +245,9 @@ export class Pauses {
   /** A call of a recovering scope has succeeded: `next` calls may run at once. */
   async advance(key: string, next: number): Promise<void> {
     // A pause that was stored meanwhile begins from one call again: also one that is stored between the look and the write.
-    if (!(await this.#peek(key)).allowed) return;
+    const { allowed, limit } = await this.#peek(key);
+    // Later calls may have succeeded before a slow one: as many calls as they let run may go on running.
+    if (!allowed || limit >= next) return;
     await this.#ramp(key, next);
     if (!(await this.#peek(key)).allowed) await this.#ramp(key, 1);
   }
