@@ -100,13 +100,14 @@ async function sent(
     discard: (response) => response.body?.cancel(),
   };
   const answered = await caller.call(request, isReplayable(body), signal, exchange, progress);
-  return ended(options, request, answered);
+  return ended(options, request, signal, answered);
 }
 
 /** Settles in the background, when the response has been read; releases held permits at its end. */
 async function ended(
   { settle, settleFailed }: FetchOptions,
   request: OutgoingRequest,
+  signal: AbortSignal | undefined,
   answered: Answered<Response>,
 ): Promise<Response> {
   const { response, done, settle: report } = answered;
@@ -124,7 +125,7 @@ async function ended(
     void settled().catch(settleFailed);
   }
   if (done === undefined) return response;
-  if (response.body !== null) return onBodyEnd(response, done);
+  if (response.body !== null) return onBodyEnd(response, done, signal);
   await done();
   return response;
 }
