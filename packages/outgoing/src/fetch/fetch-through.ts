@@ -59,19 +59,24 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
 /** Ends an unread body. Not awaited: a response and its copy are cancelled only when both are. */
 const cancel = ({ body }: Response): void => void body?.cancel().catch(() => {});
 
-/** Undefined: the address is none. Parses it once. */
+/** Undefined: the address is none. Parses it once. Only a text may be relative: another library's Request reads `[object Request]`. */
 function urlOf(address: string | URL, origin: string): URL | undefined {
   try {
-    return new URL(address, origin);
+    return new URL(address, typeof address === 'string' ? origin : undefined);
   } catch {
     return undefined;
   }
 }
 
-/** @throws TypeError for an address outside of the origin */
+/** @throws TypeError for an input that is no address, and for an address outside of the origin */
 function resolved({ name, origin }: FetchOptions, address: string | URL): URL {
   const url = urlOf(address, origin);
   if (url?.origin === origin) return url;
+  if (url === undefined && typeof address !== 'string') {
+    throw new TypeError(
+      `upstream '${name}': fetch takes a text, a URL or a Request of this runtime, not ${describe(address)}: pass its url and settings`,
+    );
+  }
   const where = url === undefined ? describe(String(address)) : url.origin;
   throw new TypeError(`upstream '${name}' calls ${origin} only, not ${where}: use fetch for another service`);
 }
