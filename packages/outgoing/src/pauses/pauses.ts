@@ -216,9 +216,10 @@ export class Pauses {
     return kept;
   }
 
-  /** Pauses a key in this process alone, unless it is paused for longer. */
-  pauseHere(key: string, until: number, why: PauseReason): void {
+  /** Pauses a key in this process alone, unless it is paused for longer. @param end ms since 1970, if `maxPause` allows it */
+  pauseHere(key: string, end: number, why: PauseReason): void {
     const { now } = this;
+    const until = Math.min(end, now + this.maxPause);
     const before = this.#known.get(key);
     if (before !== undefined && before.until >= until) return;
     this.#begin({ ...why, key, since: now, seen: now, until, stored: false });
