@@ -90,6 +90,19 @@ test('a copy for settle that was not read keeps nothing of the body', async () =
 });
 
 describe('a call that holds a permit until its response is over', () => {
+  test('is not over when its cost is settled before its body is read', async () => {
+    const limits = { requests: slidingLog({ limit: 10, window: '1s' }) };
+    const settle = () => ({ requests: 2 });
+    const client = up.client({ limits, concurrency: 1, settle, timeout: '5s' });
+    const first = await client.fetch('/a');
+    const next = client.fetch('/b');
+    await up.clock.advance('1s');
+    expect(up.paths).toBe('/a');
+    await first.text();
+    await up.clock.advance('1s');
+    expect((await next).status).toBe(200);
+  });
+
   test('is over when its signal is aborted, also if nobody reads the body', async () => {
     const client = up.client({ concurrency: 1, timeout: '5s' });
     const abort = new AbortController();

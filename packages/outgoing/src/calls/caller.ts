@@ -29,7 +29,7 @@ export interface Answered<Response> {
   readonly response: Response;
   /** Call it when the response is over. Undefined: nothing is held until then. */
   readonly done: (() => Promise<void>) | undefined;
-  /** Reports the actual cost, and ends the call. Undefined without limits, and if the caller of the call reports it. */
+  /** Reports the actual cost; counted after `done`, if that is needed. Undefined without limits, and if the caller of the call reports it. */
   readonly settle: ((cost: Cost) => Promise<void>) | undefined;
 }
 
@@ -293,14 +293,21 @@ export class Caller {
     const { settleFailed, parts } = this.options;
     const { budget } = parts;
     if (taken === undefined) return { response, done: undefined, settle: undefined };
+    let end = (): void => {};
+    const over = budget!.holds
+      ? new Promise<void>((resolve) => {
+          end = resolve;
+        })
+      : undefined;
     const settle = async (cost: Cost) => {
+      await over; // because it also gives back permits that are held until the response is over
       try {
         await taken.reservation.settle(cost);
       } catch (error) {
         if (!isStoreUnavailableError(error)) throw error; // the estimate stays spent
       }
     };
-    const done = budget!.holds ? () => this.#end(ticket) : undefined;
+    const done = over && (() => this.#end(ticket).finally(end));
     if (known?.cost === undefined) return { response, done, settle };
     void known.actual.then((cost) => (cost === undefined ? undefined : settle(cost))).catch(settleFailed);
     return { response, done, settle: undefined };

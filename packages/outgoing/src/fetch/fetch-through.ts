@@ -119,13 +119,14 @@ async function ended(
   if (settle !== undefined && report !== undefined) {
     const settled = async () => {
       const copy = response.clone();
+      let cost: Cost | undefined;
       try {
-        const cost = await settle(copy, request);
-        if (cost !== undefined) await report(cost);
+        cost = await settle(copy, request);
       } finally {
         // Otherwise the whole body is kept for it.
         if (copy.body?.locked === false) cancel(copy);
       }
+      if (cost !== undefined) await report(cost);
     };
     void settled().catch(settleFailed);
   }
