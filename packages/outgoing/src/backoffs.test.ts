@@ -52,6 +52,18 @@ describe('a refusal without a time', () => {
     expect(waits).toEqual([0, 500, 1000, 2000, 4000, 8000, 10_000, 10_000, 0, 500]);
   });
 
+  test('holds nothing up for longer than maxPause', async () => {
+    up.answer = () => refused(429);
+    const client = up.client({ ...once, maxPause: '1s' });
+    const calls = (async () => {
+      for (let i = 0; i < 4; i += 1) await client.fetch('/a');
+    })();
+    await up.clock.advance('10s');
+    await calls;
+    expect(up.times).toEqual([0, 500, 1500, 2500]);
+    expect(await ends(client)).toEqual([]);
+  });
+
   test('counts once for calls that were in flight together', async () => {
     up.latency = 100;
     up.answer = () => refused(429);

@@ -1,5 +1,5 @@
 import axios from 'axios';
-import { Agent, request, fetch as undiciFetch } from 'undici';
+import { Agent, request, stream, fetch as undiciFetch } from 'undici';
 import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
 import { rejection } from '../../../tests/support/rejection.js';
 import { isUpstreamPausedError, standardHeaders, type Upstream, upstream } from './index.js';
@@ -78,6 +78,27 @@ describe('the interceptor of undici', () => {
     await other.stop();
   });
 
+  test('a response that its handler throws at ends its request, and gives its permit back', async () => {
+    const dispatcher = agent({ concurrency: 1, timeout: '5s' });
+    const full = new Error('the disk is full');
+    const download = stream(`${service.origin}/a`, { dispatcher, method: 'GET' }, () => {
+      throw full;
+    });
+    expect(await rejection(download)).toBe(full);
+    const { statusCode, body } = await request(`${service.origin}/b`, { dispatcher });
+    expect([statusCode, await body.text()]).toEqual([200, '{}']);
+  });
+
+  test('a path with two slashes is a request to the origin, which a pause holds up', async () => {
+    once(429, { 'retry-after': '600' });
+    const dispatcher = agent();
+    const refused = await request(`${service.origin}//files/a`, { dispatcher });
+    expect([refused.statusCode, await refused.body.text()]).toEqual([429, '{}']);
+    const paused = await rejection(request(`${service.origin}//files/b`, { dispatcher }));
+    expect(isUpstreamPausedError(paused)).toBe(true);
+    expect(service.log.map(({ path }) => path)).toEqual(['//files/a']);
+  });
+
   test('at most `concurrency` requests run at once, until their bodies are over', async () => {
     const dispatcher = agent({ concurrency: 1, timeout: '5s' });
     const bodies = await Promise.all(
@@ -102,6 +123,20 @@ describe('run', () => {
     const error = await rejection(axiosThrough(`${service.origin}/a`));
     expect((error as { response: { status: number } }).response.status).toBe(429);
     expect(isUpstreamPausedError(await rejection(axiosThrough(`${service.origin}/a`)))).toBe(true);
+  });
+
+  test('calls that axios cancels are not repeated, and are no overload of the service', async () => {
+    made();
+    const url = `${service.origin}/a`;
+    let attempts = 0;
+    const canceled = () => {
+      attempts += 1;
+      return axios.get(url, { signal: AbortSignal.abort() });
+    };
+    for (let i = 0; i < 6; i += 1)
+      expect(await rejection(client.run({ url }, canceled))).toHaveProperty('code', 'ERR_CANCELED');
+    expect([attempts, await client.state()]).toEqual([6, []]);
+    expect((await axiosThrough(url)).status).toBe(200);
   });
 
   test('the adapter fetch of axios takes the client as its fetch', async () => {

@@ -53,6 +53,17 @@ describe('a call that fetch refuses without sending it', () => {
     expect((await client.fetch('/a')).status).toBe(200);
   });
 
+  test.each<[string, unknown]>([
+    ['a Request of another library', { url: 'https://api.example.com/a', method: 'POST' }],
+    ['undefined', undefined],
+  ])('%s in place of an address rejects at once', async (_, input) => {
+    for (const dedupe of [false, true]) {
+      const error = await rejection(up.client({ dedupe }).fetch(input as never));
+      expect(String(error)).toMatch(/^TypeError: upstream 'fake': fetch takes a text, a URL or a Request/);
+    }
+    expect(up.log).toEqual([]);
+  });
+
   test('a Request whose body is used rejects at once', async () => {
     const request = new Request('https://api.example.com/a', { method: 'POST', body: 'x' });
     await request.text();

@@ -41,6 +41,8 @@ test.each([
   ['the form of asctime, which is UTC', 'Tue Nov 24 12:00:09 2026', RECEIVED_AT + 9000],
   ['0', '0', RECEIVED_AT],
   ['a huge number', '999999999999999', RECEIVED_AT + 366 * DAY],
+  ['two lines, of a gateway and its service', '30, 90', RECEIVED_AT + 90_000],
+  ['a number and a word', '30, soon', undefined],
   ['a negative number', '-5', undefined],
   ['a number with an exponent', '1e3', undefined],
   ['a hexadecimal number', '0x10', undefined],

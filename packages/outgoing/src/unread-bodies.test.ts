@@ -1,9 +1,13 @@
 import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { slidingLog } from '@sluice/core';
 import axios from 'axios';
 import { request } from 'undici';
+import { eventually } from '../../../tests/support/eventually.js';
 import { FakeUpstream } from '../../../tests/support/outgoing/fake-upstream.js';
 import { ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
+import { rejection } from '../../../tests/support/rejection.js';
 import { upstream } from './index.js';
 import type { AnyResponse } from './reading/response-view.js';
 
@@ -62,6 +66,18 @@ test('run cancels the body of a Response that is not used, also of an error that
   expect([first.ended.isCancelled, second.ended.isCancelled]).toEqual([true, true]);
 });
 
+test('the body of a response that a reader fails to read is cancelled', async () => {
+  const { body, ended } = endless();
+  up.answer = () => new Response(body);
+  const reads = [
+    () => {
+      throw new Error('a mistake of the reader');
+    },
+  ];
+  expect(String(await rejection(up.client({ reads }).fetch('/a')))).toBe('Error: a mistake of the reader');
+  expect(ended.isCancelled).toBe(true);
+});
+
 test('a copy for settle that was not read keeps nothing of the body', async () => {
   const { body, ended } = endless();
   up.answer = () => new Response(body);
@@ -71,6 +87,62 @@ test('a copy for settle that was not read keeps nothing of the body', async () =
   // Only when both copies are cancelled does the body end.
   await response.body!.cancel();
   expect(ended.isCancelled).toBe(true);
+});
+
+describe('a call that holds a permit until its response is over', () => {
+  test('is not over when its cost is settled before its body is read', async () => {
+    const limits = { requests: slidingLog({ limit: 10, window: '1s' }) };
+    const settle = () => ({ requests: 2 });
+    const client = up.client({ limits, concurrency: 1, settle, timeout: '5s' });
+    const first = await client.fetch('/a');
+    const next = client.fetch('/b');
+    await up.clock.advance('1s');
+    expect(up.paths).toBe('/a');
+    await first.text();
+    await up.clock.advance('1s');
+    expect((await next).status).toBe(200);
+  });
+
+  test('is over when its signal is aborted, also if nobody reads the body', async () => {
+    const client = up.client({ concurrency: 1, timeout: '5s' });
+    const abort = new AbortController();
+    const response = await client.fetch('/a', { signal: abort.signal });
+    const next = client.fetch('/b');
+    await up.clock.advance('1s');
+    expect(up.paths).toBe('/a');
+    abort.abort();
+    await up.clock.advance('1s');
+    expect(up.paths).toBe('/a /b');
+    expect([(await next).status, response.bodyUsed]).toEqual([200, false]);
+  });
+
+  test('is over when its response was garbage collected, and the body is cancelled', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { body, ended } = endless();
+    up.answer = ({ path }) => new Response(path === '/a' ? body : 'ok');
+    const client = up.client({ concurrency: 1, timeout: '5s' });
+    const { signal } = new AbortController();
+    await client.fetch('/a', { signal });
+    await eventually(async () => {
+      collect();
+      return ended.isCancelled;
+    });
+    expect((await client.fetch('/b', { signal })).status).toBe(200);
+  });
+
+  test.each<[string, 'status' | 'statusText' | 'url', unknown]>([
+    ['a status above 599', 'status', 999],
+    ['a reason that is no Latin text', 'statusText', '正常'],
+    ['an address', 'url', 'https://api.example.com/a'],
+  ])('passes %s on, and gives it to copies', async (_, name, value) => {
+    up.answer = () => Object.defineProperty(new Response('ok'), name, { value });
+    const client = up.client({ concurrency: 1, timeout: '5s' });
+    for (let i = 0; i < 2; i += 1) {
+      const response = await client.fetch('/a');
+      expect([response[name], response.clone()[name], await response.text()]).toEqual([value, value, 'ok']);
+    }
+  });
 });
 
 test('a redirect is followed whether or not its body can be cancelled', async () => {

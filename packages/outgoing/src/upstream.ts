@@ -148,7 +148,8 @@ export class Upstream {
   /**
    * Sends a request by any client, as `fetch` does by fetch: for got, axios, SDKs and gRPC gateways.
    * @param send sends the request once; called again for each retry. If it rejects with an error that has a `response`, that response is read,
-   *   too. A `TypeError` or `ReferenceError` of its own is a mistake of the program: it is not repeated, and is no overload
+   *   too. A `TypeError` or `ReferenceError` of its own is a mistake of the program: it is not repeated, and is no overload. Neither is a call
+   *   that its caller has cancelled (`AbortError`, `ERR_CANCELED`)
    * @throws as `fetch` does, and what `send` throws
    */
   async run<T extends AnyResponse>(request: ForeignRequest, send: () => Promise<T>): Promise<T> {

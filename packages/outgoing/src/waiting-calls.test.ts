@@ -1,7 +1,7 @@
 import { slidingLog } from '@sluice/core';
 import { retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
-import { isUpstreamPausedError, standardHeaders } from './index.js';
+import { isUpstreamPausedError, standardHeaders, type UpstreamPausedError } from './index.js';
 
 let up: ScriptedUpstream;
 beforeEach(() => {
@@ -106,4 +106,26 @@ describe('a call that waits for permits', () => {
     expect(sleep).not.toHaveBeenCalled();
     sleep.mockRestore();
   });
+});
+
+test('a call that waits for the probe of another process rejects within two seconds when that is refused for long', async () => {
+  up.answer = async ({ number }) => {
+    if (number === 2) await up.clock.sleep(2_000_000);
+    return retryAfter(number === 1 ? 5 : 600);
+  };
+  const [probing, waiting] = [up.client(account), up.client(account)];
+  await probing.fetch('/a');
+  const probe = probing.fetch('/a');
+  await up.clock.advance('5100ms');
+  expect(up.log).toHaveLength(2);
+  let error: unknown;
+  const waits = rejection(waiting.fetch('/b')).then((reason) => {
+    error = reason;
+  });
+  await up.clock.advance('4s');
+  expect(error).toMatchObject({ code: 'SLUICE_UPSTREAM_PAUSED', scope: 'account' });
+  expect((error as UpstreamPausedError).retryAfter).toBeGreaterThan(500_000);
+  await waits;
+  expect((await probe).status).toBe(429);
+  expect(up.log).toHaveLength(2);
 });

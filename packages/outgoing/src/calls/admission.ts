@@ -152,16 +152,24 @@ export class Admission {
     return false;
   }
 
-  /** Waits for permits. If a pause begins meanwhile that outlasts the call, its booking comes back at once: another call may have it. */
-  async #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
-    const { keys, cost, priority, deadline } = call;
+  #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
+    return this.#watching(call, (limits) => budget.take(account, call.cost, call.priority, limits));
+  }
+
+  /**
+   * Waits for something else than the end of a pause: for permits, or for other calls of a ramp, which does not move while its key is paused.
+   * If a pause begins meanwhile that outlasts the call, its place comes back at once: another call may have it.
+   */
+  async #watching<T>(
+    { keys, deadline, signal: given }: WaitingCall,
+    wait: (limits: WaitLimits) => Promise<T>,
+  ): Promise<T> {
     const { watch } = this.parts.pauses;
     const watching = watch.enter(keys, deadline);
-    const either = call.signal && new Stop(call.signal);
+    const either = given && new Stop(given);
     const ignore = either && onAbort(watching.signal, () => either.abort(watching.signal.reason));
     try {
-      const signal = either?.signal ?? watching.signal;
-      return await budget.take(account, cost, priority, { deadline, signal });
+      return await wait({ deadline, signal: either?.signal ?? watching.signal });
     } catch (error) {
       const { pause, signal } = watching;
       throw pause !== undefined && error === signal.reason ? this.paused(pause) : error;
@@ -179,7 +187,9 @@ export class Admission {
     let permit = await ramps.tryEnter(key);
     if (permit === undefined) {
       await holdings.giveBackPermits();
-      permit = await ramps.enter(key, call, () => this.#recovering(key, call));
+      permit = await this.#watching(call, (limits) =>
+        ramps.enter(key, limits, () => this.#recovering(key, call)),
+      );
     }
     if (permit === undefined) return;
     holdings.ramps.push(permit);

@@ -5,7 +5,7 @@ import type { Pause } from '../pauses/pause.js';
 import type { RateLimitReader, RateLimitReading, ResponseView } from '../reading/reading.js';
 import { Admission, type AdmissionParts, type Ticket, unlessOut, type WaitingCall } from './admission.js';
 import type { Outcome } from './circuit.js';
-import type { Failure } from './failure.js';
+import { type Failure, isCanceled } from './failure.js';
 import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
 import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
@@ -29,7 +29,7 @@ export interface Answered<Response> {
   readonly response: Response;
   /** Call it when the response is over. Undefined: nothing is held until then. */
   readonly done: (() => Promise<void>) | undefined;
-  /** Reports the actual cost, and ends the call. Undefined without limits, and if the caller of the call reports it. */
+  /** Reports the actual cost; counted after `done`, if that is needed. Undefined without limits, and if the caller of the call reports it. */
   readonly settle: ((cost: Cost) => Promise<void>) | undefined;
 }
 
@@ -85,7 +85,11 @@ export interface CallerOptions extends CallFunctions {
 /** What came of one attempt. */
 type Attempted<Response> =
   | { readonly response: Response }
-  | { readonly error: unknown; readonly failure: Failure };
+  | {
+      readonly error: unknown;
+      /** Did the upstream give no response, though nobody has cancelled the call? */
+      readonly isLost: boolean;
+    };
 
 /** What a response says, and the pause that it has caused. */
 interface Lesson {
@@ -171,8 +175,8 @@ export class Caller {
       const sent = await this.#send(ticket, exchange, waiting, known?.sent);
       let ms: number | undefined;
       if ('error' in sent) {
-        const mayRepeat = sent.failure === 'lost' && !signal?.aborted && mayRepeatAfterError(repeatable);
-        if (mayRepeat) ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
+        if (sent.isLost && mayRepeatAfterError(repeatable))
+          ms = await this.#nextAttempt(progress.attempt, 'timeout', waiting);
         if (ms === undefined) throw sent.error;
       } else {
         const { response } = sent;
@@ -196,6 +200,8 @@ export class Caller {
           const isSuccess = reading.refusal === undefined && view.status < 500;
           if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
         } catch (error) {
+          // Nobody gets this response: unread, it would keep its connection.
+          void discard(exchange, response);
           await this.#end(ticket);
           throw error;
         }
@@ -237,16 +243,16 @@ export class Caller {
       sent?.(true);
       return { response: await exchange.send() };
     } catch (error) {
-      const isAborted = signal?.aborted || (error as Error | undefined)?.name === 'AbortError';
+      const isEnded = signal?.aborted || isCanceled(error);
       const failure = exchange.failureOf(error);
-      const isLost = failure === 'lost' && !isAborted;
+      const isLost = failure === 'lost' && !isEnded;
       this.options.parts.circuit.leave(ticket.pass, isLost ? NO_CONNECTION : 'other');
       await this.admission.leave(ticket.ramps);
       if (failure === 'refused') {
         await this.#giveBack(account, ticket);
         sent?.(false);
       } else await this.#end(ticket); // the upstream may have counted it: only held permits come back
-      return { error, failure };
+      return { error, isLost };
     }
   }
 
@@ -287,14 +293,21 @@ export class Caller {
     const { settleFailed, parts } = this.options;
     const { budget } = parts;
     if (taken === undefined) return { response, done: undefined, settle: undefined };
+    let end = (): void => {};
+    const over = budget!.holds
+      ? new Promise<void>((resolve) => {
+          end = resolve;
+        })
+      : undefined;
     const settle = async (cost: Cost) => {
+      await over; // because it also gives back permits that are held until the response is over
       try {
         await taken.reservation.settle(cost);
       } catch (error) {
         if (!isStoreUnavailableError(error)) throw error; // the estimate stays spent
       }
     };
-    const done = budget!.holds ? () => this.#end(ticket) : undefined;
+    const done = over && (() => this.#end(ticket).finally(end));
     if (known?.cost === undefined) return { response, done, settle };
     void known.actual.then((cost) => (cost === undefined ? undefined : settle(cost))).catch(settleFailed);
     return { response, done, settle: undefined };

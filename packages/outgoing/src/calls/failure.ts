@@ -7,6 +7,8 @@ export type Failure = 'lost' | 'refused' | 'mistake';
 /** Codes with which undici refuses a request before it sends anything. */
 const REFUSALS: readonly unknown[] = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
 const PROGRAM_ERRORS: readonly unknown[] = ['TypeError', 'ReferenceError'];
+/** The code of axios and got for a call that its caller has cancelled. */
+const CANCELED = 'ERR_CANCELED';
 /** How the message of fetch begins when a connection fails, in runtimes that state no cause. */
 const NO_CONNECTION = /^(?:fetch failed|failed to fetch|error |network|load failed)/i;
 
@@ -18,6 +20,12 @@ interface ErrorFields {
 }
 
 const fieldsOf = (error: unknown): ErrorFields => (error ?? {}) as ErrorFields;
+
+/** Has the caller ended the call, also by a signal that only its client knows? That says nothing of the upstream. */
+export function isCanceled(error: unknown): boolean {
+  const { name, code } = fieldsOf(error);
+  return name === 'AbortError' || code === CANCELED;
+}
 
 /** By an error of undici, or of fetch, which has undici's error as its cause. */
 export function failureOf(error: unknown): Failure {

@@ -1,4 +1,4 @@
-import { routeOf } from './scopes.js';
+import { pauseKeys, routeOf, scopeOfKey } from './scopes.js';
 
 describe('the route of a path', () => {
   const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
@@ -25,5 +25,29 @@ describe('the route of a path', () => {
     '/models/gemini-1.5-pro:generateContent',
   ])('keeps the names of %s', (path) => {
     expect(routeOf(path)).toBe(path);
+  });
+});
+
+describe('the keys of a call', () => {
+  const keysOf = (account: string) =>
+    pauseKeys({ account, dimensions: ['requests', 'tokens'], route: 'GET /a' });
+
+  test.each(['', '3f9c2a11d0b74e65', 'tenant:42', ':', 'a:GET /b', 'Acme Ltd.', '100%'])(
+    'say what they pause, of the account %j',
+    (account) => {
+      expect(keysOf(account).map(scopeOfKey)).toEqual([
+        'upstream',
+        'account',
+        'dimension',
+        'dimension',
+        'endpoint',
+      ]);
+    },
+  );
+
+  test('of two accounts differ, except the one of the service', () => {
+    const accounts = ['a', 'a:requests', 'a:GET /a', 'a%3Arequests', ''];
+    const keys = accounts.flatMap((account) => keysOf(account).slice(1));
+    expect(new Set(keys).size).toBe(keys.length);
   });
 });

@@ -11,8 +11,12 @@ export interface CallScopes {
 
 /** The key of all calls to the service. */
 export const UPSTREAM = 'upstream';
+/** In the name of an account they would end it. */
+const SEPARATORS = /[%:]/g;
+
 /** The key of an account in pauses and budgets; it also names calls without credentials. */
-export const accountKey = (account: string): string => `account:${account}`;
+export const accountKey = (account: string): string =>
+  `account:${String(account).replace(SEPARATORS, encodeURIComponent)}`;
 
 /** The key of a pause; undefined for the scope `request`, which pauses nothing. */
 export function pauseKey(scope: Scope, call: CallScopes, dimension = 'requests'): string | undefined {
@@ -31,12 +35,11 @@ export function pauseKey(scope: Scope, call: CallScopes, dimension = 'requests')
 }
 
 /** All pauses that concern a call, the widest first: ramps are entered in this order, so that no two calls wait for each other. */
-export const pauseKeys = (call: CallScopes): readonly string[] => [
-  UPSTREAM,
-  accountKey(call.account),
-  ...call.dimensions.map((dimension) => `${accountKey(call.account)}:${dimension}`),
-  `${accountKey(call.account)}:${call.route}`,
-];
+export function pauseKeys(call: CallScopes): readonly string[] {
+  const account = accountKey(call.account);
+  const dimensions = call.dimensions.map((dimension) => `${account}:${dimension}`);
+  return [UPSTREAM, account, ...dimensions, `${account}:${call.route}`];
+}
 
 /** What a key pauses. */
 export function scopeOfKey(key: string): Exclude<Scope, 'request'> {

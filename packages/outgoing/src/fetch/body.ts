@@ -1,3 +1,4 @@
+import { onAbort } from '@sluice/core/internal';
 import type { LimitReading } from '../calls/time.js';
 
 /** Statuses whose body may say why the call was refused. */
@@ -67,11 +68,32 @@ async function read(
   }
 }
 
-/** The same response, which calls `ended` once its body was read, has failed or was cancelled. */
-export function onBodyEnd(response: Response, ended: () => Promise<void>): Response {
-  const { body, status, statusText, headers } = response;
+/** Bodies that can be read no more, because nothing refers to them. */
+const forgotten = new FinalizationRegistry<() => void>((end) => end());
+
+/**
+ * The same response, which calls `ended` once its body was read, has failed, or was cancelled or forgotten.
+ * @param signal of the call: its abort fails the body, which shows only when the body is read
+ */
+export function onBodyEnd(
+  response: Response,
+  ended: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Response {
+  const { body } = response;
   if (body === null) return response;
   const reader = body.getReader();
+  let isOver = false;
+  const over = async () => {
+    if (isOver) return;
+    isOver = true;
+    ignore();
+    forgotten.unregister(reader);
+    await ended();
+  };
+  // A store that refuses now shows at the next call: the lease ends by itself.
+  const overUnread = () => void over().catch(() => {});
+  const ignore = onAbort(signal, overUnread);
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -79,28 +101,50 @@ export function onBodyEnd(response: Response, ended: () => Promise<void>): Respo
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
         } catch (error) {
-          await ended();
+          await over();
           throw error;
         }
-        await ended();
+        await over();
         controller.close();
       },
       async cancel(reason) {
-        await ended();
+        await over();
         await reader.cancel(reason);
       },
     },
     { highWaterMark: 0 },
   );
-  return likeOriginal(new Response(stream, { status, statusText, headers }), response);
+  // fetch frees the connection of a response that was forgotten, but not of one whose body has a reader.
+  const forget = () => {
+    overUnread();
+    void reader.cancel().catch(() => {});
+  };
+  forgotten.register(stream, forget, reader);
+  if (signal?.aborted) overUnread();
+  return likeOriginal(responseOf(stream, response), response);
 }
+
+function responseOf(stream: ReadableStream, { status, statusText, headers }: Response): Response {
+  try {
+    return new Response(stream, { status, statusText, headers });
+  } catch {
+    return new Response(stream, { headers }); // services send statuses and reasons that only fetch accepts
+  }
+}
+
+/** What only fetch can set: of a status and its text, those that are not in the standard. */
+const SET_BY_FETCH = ['url', 'redirected', 'type', 'status', 'statusText', 'ok'] as const;
 
 /** A copy that knows its address, also of a response that `onBodyEnd` made. */
 export const copyOf = (response: Response): Response => likeOriginal(response.clone(), response);
 
-/** With the properties that only fetch can set. */
 function likeOriginal(made: Response, original: Response): Response {
-  for (const name of ['url', 'redirected', 'type'] as const)
+  for (const name of SET_BY_FETCH)
     Object.defineProperty(made, name, { value: original[name], configurable: true });
+  const clone = made.clone.bind(made);
+  Object.defineProperty(made, 'clone', {
+    value: () => likeOriginal(clone(), original),
+    configurable: true,
+  });
   return made;
 }

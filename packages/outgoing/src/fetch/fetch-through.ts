@@ -59,19 +59,24 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
 /** Ends an unread body. Not awaited: a response and its copy are cancelled only when both are. */
 const cancel = ({ body }: Response): void => void body?.cancel().catch(() => {});
 
-/** Undefined: the address is none. Parses it once. */
+/** Undefined: the address is none. Parses it once. Only a text may be relative: another library's Request reads `[object Request]`. */
 function urlOf(address: string | URL, origin: string): URL | undefined {
   try {
-    return new URL(address, origin);
+    return new URL(address, typeof address === 'string' ? origin : undefined);
   } catch {
     return undefined;
   }
 }
 
-/** @throws TypeError for an address outside of the origin */
+/** @throws TypeError for an input that is no address, and for an address outside of the origin */
 function resolved({ name, origin }: FetchOptions, address: string | URL): URL {
   const url = urlOf(address, origin);
   if (url?.origin === origin) return url;
+  if (url === undefined && typeof address !== 'string') {
+    throw new TypeError(
+      `upstream '${name}': fetch takes a text, a URL or a Request of this runtime, not ${describe(address)}: pass its url and settings`,
+    );
+  }
   const where = url === undefined ? describe(String(address)) : url.origin;
   throw new TypeError(`upstream '${name}' calls ${origin} only, not ${where}: use fetch for another service`);
 }
@@ -100,31 +105,33 @@ async function sent(
     discard: (response) => response.body?.cancel(),
   };
   const answered = await caller.call(request, isReplayable(body), signal, exchange, progress);
-  return ended(options, request, answered);
+  return ended(options, request, signal, answered);
 }
 
 /** Settles in the background, when the response has been read; releases held permits at its end. */
 async function ended(
   { settle, settleFailed }: FetchOptions,
   request: OutgoingRequest,
+  signal: AbortSignal | undefined,
   answered: Answered<Response>,
 ): Promise<Response> {
   const { response, done, settle: report } = answered;
   if (settle !== undefined && report !== undefined) {
     const settled = async () => {
       const copy = response.clone();
+      let cost: Cost | undefined;
       try {
-        const cost = await settle(copy, request);
-        if (cost !== undefined) await report(cost);
+        cost = await settle(copy, request);
       } finally {
         // Otherwise the whole body is kept for it.
         if (copy.body?.locked === false) cancel(copy);
       }
+      if (cost !== undefined) await report(cost);
     };
     void settled().catch(settleFailed);
   }
   if (done === undefined) return response;
-  if (response.body !== null) return onBodyEnd(response, done);
+  if (response.body !== null) return onBodyEnd(response, done, signal);
   await done();
   return response;
 }

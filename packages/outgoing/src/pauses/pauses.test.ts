@@ -14,6 +14,8 @@ test.each([
   const clock = new ManualClock();
   const memory = memoryStore({ clock });
   const other = pausesOf(memory);
+  await other.pause(KEY, other.now + 1_000, UNKNOWN, true);
+  await clock.advance('2s');
   let isPaused = false;
   const store = like(memory, {
     decide: async (call) => {
@@ -32,4 +34,21 @@ test.each([
   expect((await other.gate.peek(KEY)).limit).toBe(1);
   await Promise.all([pauses.close(), other.close()]);
   await memory.close();
+});
+
+test('a success that arrives after those of later calls takes nothing of the recovery back', async () => {
+  const clock = new ManualClock();
+  const store = memoryStore({ clock });
+  const pauses = pausesOf(store);
+  const callsAtOnce = async () => (await pauses.gate.peek(KEY)).limit;
+  await pauses.pause(KEY, pauses.now + 1_000, UNKNOWN, true);
+  await clock.advance('2s');
+  await pauses.advance(KEY, 8);
+  await pauses.advance(KEY, 4);
+  expect(await callsAtOnce()).toBe(8);
+  await pauses.advance(KEY, OPEN);
+  await pauses.advance(KEY, 16);
+  expect(await callsAtOnce()).toBe(OPEN);
+  await pauses.close();
+  await store.close();
 });

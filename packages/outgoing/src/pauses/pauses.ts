@@ -216,9 +216,10 @@ export class Pauses {
     return kept;
   }
 
-  /** Pauses a key in this process alone, unless it is paused for longer. */
-  pauseHere(key: string, until: number, why: PauseReason): void {
+  /** Pauses a key in this process alone, unless it is paused for longer. @param end ms since 1970, if `maxPause` allows it */
+  pauseHere(key: string, end: number, why: PauseReason): void {
     const { now } = this;
+    const until = Math.min(end, now + this.maxPause);
     const before = this.#known.get(key);
     if (before !== undefined && before.until >= until) return;
     this.#begin({ ...why, key, since: now, seen: now, until, stored: false });
@@ -245,7 +246,9 @@ export class Pauses {
   /** A call of a recovering scope has succeeded: `next` calls may run at once. */
   async advance(key: string, next: number): Promise<void> {
     // A pause that was stored meanwhile begins from one call again: also one that is stored between the look and the write.
-    if (!(await this.#peek(key)).allowed) return;
+    const { allowed, limit } = await this.#peek(key);
+    // Later calls may have succeeded before a slow one: as many calls as they let run may go on running.
+    if (!allowed || limit >= next) return;
     await this.#ramp(key, next);
     if (!(await this.#peek(key)).allowed) await this.#ramp(key, 1);
   }

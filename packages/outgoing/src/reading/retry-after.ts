@@ -30,6 +30,14 @@ export function retryAfterIn(
 }
 
 function momentOf(text: string, unit: number, response: ResponseView): number | undefined {
+  const moment = oneMoment(text, unit, response);
+  if (moment !== undefined || !text.includes(',')) return moment;
+  // fetch joins the lines of a gateway and of the service behind it. A date has a comma of its own.
+  const several = text.split(',').map((one) => oneMoment(one.trim(), unit, response));
+  return several.every((one) => one !== undefined) ? Math.max(...several) : undefined;
+}
+
+function oneMoment(text: string, unit: number, response: ResponseView): number | undefined {
   const length = numberOf(text);
   if (length !== undefined) return after(response, length * unit);
   const ms = goDuration(text);

@@ -34,6 +34,8 @@ export class Attempt implements Handler {
   headers: HeaderFields = {};
   #message: string | undefined;
   #controller: Controller = NO_CONTROLLER;
+  /** Ends the request. Kept because a handler may put its own function in the controller, as undici's `dump` does. */
+  #abort: Controller['abort'] = NO_CONTROLLER.abort;
   /** The body until it is passed on. */
   #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -72,6 +74,7 @@ export class Attempt implements Handler {
 
   onRequestStart(controller: Controller, context: unknown): void {
     this.#controller = controller;
+    this.#abort = controller.abort.bind(controller);
     this.handler.onRequestStart?.(controller, context);
   }
 
@@ -132,23 +135,32 @@ export class Attempt implements Handler {
     const isUpgrade = this.#state === 'passed';
     this.#state = 'passed';
     this.#done = done;
-    if (isUpgrade || this.#failure !== undefined) done();
+    const failure = this.#failure;
+    const isOver = failure !== undefined || this.#trailers !== undefined;
+    if (isUpgrade || isOver) done();
     if (isUpgrade) return;
+    try {
+      this.#deliver();
+    } catch (error) {
+      // undici aborts a request whose handler throws, but does not see this error. An aborted request passes it to its handler.
+      if (isOver) this.handler.onResponseError?.(this.#controller, error);
+      else this.#abort(error);
+      return;
+    }
+    if (failure !== undefined) this.handler.onResponseError?.(this.#controller, failure.error);
+  }
+
+  /** Passes on what has arrived. */
+  #deliver(): void {
     const { handler, statusCode, headers } = this;
     const controller = this.#controller;
-    handler.onResponseStart?.(controller, statusCode, headers, this.#message);
-    for (const chunk of this.#chunks) handler.onResponseData?.(controller, chunk);
+    const chunks = this.#chunks;
     this.#chunks = [];
-    if (this.#failure !== undefined) {
-      handler.onResponseError?.(controller, this.#failure.error);
-      return;
-    }
-    if (this.#trailers === undefined) {
-      controller.resume();
-      return;
-    }
-    done();
-    handler.onResponseEnd?.(controller, this.#trailers);
+    handler.onResponseStart?.(controller, statusCode, headers, this.#message);
+    for (const chunk of chunks) handler.onResponseData?.(controller, chunk);
+    if (this.#failure !== undefined) return;
+    if (this.#trailers === undefined) controller.resume();
+    else handler.onResponseEnd?.(controller, this.#trailers);
   }
 
   /** The call is sent again: the rest of the response is not used. */

@@ -38,8 +38,10 @@ export function interceptorOf(caller: Caller, origin: string, readsSuccess: bool
 
 function urlOf({ origin: given, path }: DispatchOptions, origin: string): URL | undefined {
   const base = String(given ?? origin);
-  if (!URL.canParse(path, base)) return undefined;
-  const url = new URL(path, base);
+  // undici sends any path to its origin. As an address, `//a/b` is the host `a`, but `.//a/b` is a path.
+  const address = String(path).startsWith('/') ? `.${path}` : path;
+  if (!URL.canParse(address, base)) return undefined;
+  const url = new URL(address, base);
   return url.origin === origin ? url : undefined;
 }
 
