@@ -45,7 +45,7 @@ export const COLUMNS = 'key text "C", entry bytea, expires bigint; key';
 export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean, id: string) {
   const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
   return {
-    /** Returns null if there is no table. */
+    /** Returns the columns and the primary key of the table, null if there is none, and whether the server is a standby. */
     inspect: `
       SELECT (
         SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || coalesce(
@@ -54,7 +54,7 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       ) || '; ' || coalesce((
         SELECT string_agg(attname, ', ') FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY(indkey)
         WHERE indrelid = found.id AND indisprimary
-      ), '')
+      ), ''), pg_is_in_recovery()
       FROM (SELECT to_regclass(${literal(table)}) AS id) AS found`,
     /** One process at a time: two that see no table would both create it, and one would fail. */
     create: `
