@@ -73,11 +73,14 @@ export class PostgresStore extends EntryStore {
     const id = randomUUID();
     const channel = `sluice ${name}`;
     const sql = sqlOf({ schema, table, channel }, unlogged, id);
-    const hear = (link: Link, granted: () => void) =>
-      link.listen(channel, (from) => {
+    const hear = (link: Link, granted: () => void) => {
+      const heard = (from: string) => {
         if (from !== id) granted(); // this process itself knows already
-      });
-    const listener = listen ? new GrantListener(open, hear) : undefined;
+      };
+      return link.listen(channel, heard, granted);
+    };
+    const listening = { open, listen: hear, probe: (link: Link) => link.probe() };
+    const listener = listen ? new GrantListener(listening) : undefined;
     const rows = new PostgresTable({ sql, name, open, listener, create, prepares: listen, clock, loading });
     super({ name: 'postgres', address, clock: clock ?? systemClock, table: rows, loading, options });
     this.table = name;
