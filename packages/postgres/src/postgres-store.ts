@@ -124,9 +124,9 @@ function openerOf({ url, connection, connect }: PostgresStoreOptions): Opener {
   return { open: () => linkOf(newClient(options)), address, loading };
 }
 
-/** An address without the user and the password. @throws TypeError that does not show them either */
+/** An address without the user and the password, which may contain `@` and `/`. @throws TypeError that does not show them either */
 function shownAddress(url: unknown): string {
-  const found = typeof url === 'string' ? /^postgres(?:ql)?:\/\/(?:[^@/]*@)?([^?#]*)/.exec(url) : null;
+  const found = typeof url === 'string' ? /^postgres(?:ql)?:\/\/(?:[^?#]*@)?([^?#]*)/.exec(url) : null;
   if (found !== null) return `postgres://${found[1]}`;
   const given = typeof url === 'string' ? 'a text of another form' : describe(url);
   throw new TypeError(`postgresStore: url must be the address of a database, ${EXAMPLE}, not ${given}`);
