@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '@sluice/core';
 import { checkBoolean, checkOptions, describe } from '@sluice/core/internal';
 import { EntryStore, GrantListener, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
@@ -71,7 +71,7 @@ export class PostgresStore extends EntryStore {
     const { open, address, loading } = openerOf(options);
     const name = schema === undefined ? table : `${schema}.${table}`;
     const id = randomUUID();
-    const channel = `sluice ${name}`;
+    const channel = channelOf(name);
     const sql = sqlOf({ schema, table, channel }, unlogged, id);
     const hear = (link: Link, granted: () => void) => {
       const heard = (from: string) => {
@@ -92,6 +92,13 @@ function checkName(what: string, name: unknown): void {
   throw new TypeError(
     `postgresStore: ${what} must be a name of 1 to ${LONGEST_NAME} bytes, such as 'sluice', not ${describe(name)}`,
   );
+}
+
+/** The channel of a table. Postgres cuts long names, and postgres.js ignores messages on a channel with another name. */
+function channelOf(table: string): string {
+  const channel = `sluice ${table}`;
+  if (Buffer.byteLength(channel) <= LONGEST_NAME) return channel;
+  return `sluice ${createHash('sha256').update(table).digest('base64url')}`;
 }
 
 interface Opener {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import postgres from 'postgres';
+import { concurrency, RateLimiter, type Store } from '../../../packages/core/src/index.js';
 import type { PostgresStore } from '../../../packages/postgres/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { sql } from '../../support/postgres/index.js';
@@ -51,6 +52,8 @@ test.each(['when it listens', 'while it connects'])(
   120_000,
 );
 
+const LISTENING = "FROM pg_stat_activity WHERE query ILIKE 'listen %'";
+
 test('waiting calls look again when postgres.js has connected again to listen', async () => {
   const { url } = await ownPostgres();
   const store = storeAt({ connect: () => postgres(url, { max: 1 }) });
@@ -59,7 +62,25 @@ test('waiting calls look again when postgres.js has connected again to listen', 
   await hears(url, looked);
   await sleep(500); // messages under way arrive
   const before = looked();
-  const listening = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen %'";
-  expect(await sql(url, listening)).toHaveLength(1);
+  expect(await sql(url, `SELECT pg_terminate_backend(pid) ${LISTENING}`)).toHaveLength(1);
   await eventually(async () => looked() > before, 100);
+});
+
+test('postgres.js hears of a release in a table with the longest name', async () => {
+  const { url } = await ownPostgres();
+  const table = 't'.repeat(63);
+  const limiterAt = (store: Store) => {
+    const policy = concurrency({ limit: 1, lease: '1h' });
+    const limiter = new RateLimiter({ name: 'held', policy, store, deadline: '10s' });
+    closeLater(() => limiter.close());
+    return limiter;
+  };
+  const holder = limiterAt(storeAt({ url, table }));
+  const waiter = limiterAt(storeAt({ connect: () => postgres(url, { max: 1 }), table }));
+  const first = await holder.acquire('job');
+  const second = waiter.acquire('job');
+  await eventually(async () => (await sql(url, `SELECT pid ${LISTENING}`)).length === 1);
+  await sleep(500); // from here on it polls after a third of its lease
+  await holder.release(first);
+  expect(await second).toMatchObject({ allowed: true, degraded: false });
 });
