@@ -21,7 +21,7 @@ export async function setUp(link: Link, { sql, name, create }: Wanted): Promise<
   let found = before;
   if (found === null && !create)
     throw new StoreConfigurationError(
-      `postgresStore: there is no table ${name}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
+      `postgresStore: there is no table ${name}: give postgresStore the name of its table, or make it: ${sql.tableStatement}`,
     );
   if (found === null) {
     await link.query(sql.create);

@@ -44,7 +44,14 @@ export const COLUMNS = 'key text "C", entry bytea, expires bigint; key';
 /** @param id distinguishes the messages of this process */
 export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean, id: string) {
   const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
+  const tableStatement = [
+    `CREATE ${unlogged ? 'UNLOGGED ' : ''}TABLE IF NOT EXISTS ${table}`,
+    '(key text COLLATE "C" PRIMARY KEY, entry bytea NOT NULL, expires bigint NOT NULL)',
+    'WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)',
+  ].join(' ');
   return {
+    /** For people who make the table themselves. */
+    tableStatement,
     /** Returns the columns and the primary key of the table, null if there is none, and whether the server is a standby. */
     inspect: `
       SELECT (
@@ -61,9 +68,7 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       BEGIN;
       SET LOCAL client_min_messages = warning;
       SELECT pg_advisory_xact_lock(hashtext('sluice'), hashtext(${literal(table)}));
-      CREATE ${unlogged ? 'UNLOGGED ' : ''}TABLE IF NOT EXISTS ${table}
-        (key text COLLATE "C" PRIMARY KEY, entry bytea NOT NULL, expires bigint NOT NULL)
-        WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+      ${tableStatement};
       COMMIT`,
     /** A process that is frozen while it holds rows loses them. A plan that is prepared while the table is empty must not be a scan. */
     begin: (deadline: number) =>
