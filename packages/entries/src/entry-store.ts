@@ -238,14 +238,17 @@ export class EntryStore implements Store {
   readonly #listen = async (key: string, granted: (id: number) => void): Promise<() => void> => {
     const listeners = getOrCreate(this.#listeners, key, () => new Set<(id: number) => void>());
     listeners.add(granted);
-    this.#unwatch ??= this.#table.watch!(() => {
-      for (const all of this.#listeners.values()) for (const listener of all) listener(EVERYONE);
-    });
+    this.#unwatch ??= this.#table.watch!(this.#wakeAll);
     return () => {
       listeners.delete(granted);
       if (listeners.size === 0) this.#listeners.delete(key);
       if (this.#listeners.size === 0) this.#endWatch();
     };
+  };
+
+  /** All waiting calls look whether they were admitted. */
+  readonly #wakeAll = (): void => {
+    for (const all of this.#listeners.values()) for (const listener of all) listener(EVERYONE);
   };
 
   #endWatch(): void {
@@ -289,13 +292,15 @@ export class EntryStore implements Store {
     this.#wasUsed();
   }
 
-  /** Calls without an answer reject. */
+  /** Calls without an answer reject, and so do waiting calls. */
   async close(): Promise<void> {
     this.#endWatch();
     this.health.end();
     this.usage?.close();
     this.fleet.close();
-    await this.#inUse.close();
+    const closed = this.#inUse.close();
+    this.#wakeAll(); // otherwise they would look after a third of their lease
+    await closed;
     await this.#queue.working; // it may have waited for the table
   }
 }

@@ -9,6 +9,9 @@ const SILENCE = 2_000;
 /** ms between two attempts to connect, doubled with each that fails. Each gets shorter by up to half, by chance. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [50, 1_000];
 
+/** ms: longer deadlines count as a day. Three of them must fit a timer, and two of them a setting of Postgres: both end at 2^31 - 1. */
+const LONGEST_DEADLINE = 86_400_000;
+
 /** One connection of a client. */
 export interface TableLink {
   connect(): Promise<unknown>;
@@ -61,7 +64,7 @@ export class TableConnection<Link extends TableLink> implements TableNetwork {
   }
 
   expect(deadline: number): void {
-    this.deadline = Math.max(this.deadline, Math.ceil(deadline));
+    this.deadline = Math.max(this.deadline, Math.ceil(Math.min(deadline, LONGEST_DEADLINE)));
   }
 
   /** Is there a connection, which may have been lost meanwhile? */

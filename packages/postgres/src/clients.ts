@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { StoreConfigurationError } from '@sluice/core';
 import { clearTimeout, setTimeout, unref } from '@sluice/core/internal';
 import type { TableLink } from '@sluice/entries';
@@ -23,7 +24,11 @@ export interface PostgresJs {
     values?: never[],
     options?: { prepare?: boolean },
   ): { values(): PromiseLike<readonly unknown[]> };
-  listen(channel: string, heard: (payload: string) => void): Promise<unknown>;
+  listen(
+    channel: string,
+    heard: (payload: string) => void,
+    listening?: () => void,
+  ): Promise<{ unlisten(): Promise<unknown> }>;
   end(options?: { timeout?: number }): Promise<unknown>;
   readonly options: { readonly max: number };
 }
@@ -37,7 +42,10 @@ export type PostgresClient = PgClient | PostgresJs;
 export interface Link extends TableLink {
   /** @param name keeps the statement prepared. Several statements have no values */
   query(text: string, values?: readonly unknown[], name?: string): Promise<readonly (readonly unknown[])[]>;
-  listen(channel: string, heard: (payload: string) => void): Promise<unknown>;
+  /** @param again is called when a client that connects again by itself has done so: messages may have been lost */
+  listen(channel: string, heard: (payload: string) => void, again: () => void): Promise<unknown>;
+  /** Resolves when the server answers on the connection that listens. */
+  probe(): Promise<unknown>;
 }
 
 /** @throws TypeError unless it is a client with one connection */
@@ -65,6 +73,7 @@ function pgLink(client: PgClient): Link {
       client.on('notification', ({ payload }: { payload: string }) => heard(payload));
       return client.query({ text: `LISTEN ${quoted(channel)}`, rowMode: 'array' });
     },
+    probe: () => client.query({ text: 'SELECT 1', rowMode: 'array' }),
     onLost: (lost) => {
       client.on('error', lost);
       client.on('end', () => lost(new Error('the connection ended')));
@@ -86,7 +95,9 @@ function postgresJsLink(sql: PostgresJs): Link {
   return {
     connect: () => query('SELECT 1'),
     query: async (...args) => (await query(...args)) as unknown[][],
-    listen: (channel, heard) => sql.listen(channel, heard),
+    listen: (channel, heard, again) => sql.listen(channel, heard, again),
+    // It listens on a connection of its own, which only LISTEN and UNLISTEN reach. Each new name is sent to the server.
+    probe: async () => (await sql.listen(`sluice probe ${randomUUID()}`, () => {})).unlisten(),
     onLost: () => {},
     end: () => void sql.end({ timeout: 0 }).catch(() => {}), // it may be lost already
   };

@@ -66,3 +66,9 @@ export const connectionReplaced = (): StoreUnavailableError =>
   new StoreUnavailableError('postgresStore: a client or pooler replaced the connection of a transaction', {
     neverSent: true,
   });
+
+export const serverIsStandby = (): StoreUnavailableError =>
+  new StoreUnavailableError(
+    'postgresStore: the server is a standby, which takes no writes: give the address of the primary, or wait for the end of a failover',
+    { reason: 'READONLY', neverSent: true },
+  );

@@ -27,7 +27,13 @@ test.each<[string, unknown, RegExp]>([
 
 test('errors do not show the password', () => {
   expect(() => postgresStore('mysql://ann:secret@host/limits')).toThrow(/another form$/);
-  expect(postgresStore(url).health.address()).toBe('postgres://127.0.0.1:1/limits');
+  for (const password of ['secret', 'se@cret', '1/se@cret', ''])
+    expect(postgresStore(`postgres://ann:${password}@127.0.0.1:1/limits`).health.address()).toBe(
+      'postgres://127.0.0.1:1/limits',
+    );
+  expect(postgresStore('postgres://127.0.0.1:1/limits?password=se@cret').health.address()).toBe(
+    'postgres://127.0.0.1:1/limits',
+  );
 });
 
 test('a pool that connect returns is refused', async () => {

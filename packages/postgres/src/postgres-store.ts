@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '@sluice/core';
 import { checkBoolean, checkOptions, describe } from '@sluice/core/internal';
 import { EntryStore, GrantListener, SHARING_OPTIONS, type SharingOptions } from '@sluice/entries';
@@ -71,13 +71,16 @@ export class PostgresStore extends EntryStore {
     const { open, address, loading } = openerOf(options);
     const name = schema === undefined ? table : `${schema}.${table}`;
     const id = randomUUID();
-    const channel = `sluice ${name}`;
+    const channel = channelOf(name);
     const sql = sqlOf({ schema, table, channel }, unlogged, id);
-    const hear = (link: Link, granted: () => void) =>
-      link.listen(channel, (from) => {
+    const hear = (link: Link, granted: () => void) => {
+      const heard = (from: string) => {
         if (from !== id) granted(); // this process itself knows already
-      });
-    const listener = listen ? new GrantListener(open, hear) : undefined;
+      };
+      return link.listen(channel, heard, granted);
+    };
+    const listening = { open, listen: hear, probe: (link: Link) => link.probe() };
+    const listener = listen ? new GrantListener(listening) : undefined;
     const rows = new PostgresTable({ sql, name, open, listener, create, prepares: listen, clock, loading });
     super({ name: 'postgres', address, clock: clock ?? systemClock, table: rows, loading, options });
     this.table = name;
@@ -89,6 +92,13 @@ function checkName(what: string, name: unknown): void {
   throw new TypeError(
     `postgresStore: ${what} must be a name of 1 to ${LONGEST_NAME} bytes, such as 'sluice', not ${describe(name)}`,
   );
+}
+
+/** The channel of a table. Postgres cuts long names, and postgres.js ignores messages on a channel with another name. */
+function channelOf(table: string): string {
+  const channel = `sluice ${table}`;
+  if (Buffer.byteLength(channel) <= LONGEST_NAME) return channel;
+  return `sluice ${createHash('sha256').update(table).digest('base64url')}`;
 }
 
 interface Opener {
@@ -121,9 +131,9 @@ function openerOf({ url, connection, connect }: PostgresStoreOptions): Opener {
   return { open: () => linkOf(newClient(options)), address, loading };
 }
 
-/** An address without the user and the password. @throws TypeError that does not show them either */
+/** An address without the user and the password, which may contain `@` and `/`. @throws TypeError that does not show them either */
 function shownAddress(url: unknown): string {
-  const found = typeof url === 'string' ? /^postgres(?:ql)?:\/\/(?:[^@/]*@)?([^?#]*)/.exec(url) : null;
+  const found = typeof url === 'string' ? /^postgres(?:ql)?:\/\/(?:[^?#]*@)?([^?#]*)/.exec(url) : null;
   if (found !== null) return `postgres://${found[1]}`;
   const given = typeof url === 'string' ? 'a text of another form' : describe(url);
   throw new TypeError(`postgresStore: url must be the address of a database, ${EXAMPLE}, not ${given}`);

@@ -1,5 +1,6 @@
 import { StoreConfigurationError } from '@sluice/core';
 import type { Link } from './clients.js';
+import { serverIsStandby } from './errors.js';
 import { COLUMNS, type Sql } from './sql.js';
 
 /** What a connection looks for. */
@@ -11,17 +12,20 @@ export interface Wanted {
   readonly create: boolean;
 }
 
-/** Resolves when the server has the table. @throws StoreConfigurationError; all errors of the client */
+/** Resolves when the server has the table. @throws StoreUnavailableError, StoreConfigurationError; all errors of the client */
 export async function setUp(link: Link, { sql, name, create }: Wanted): Promise<void> {
-  const look = async () => (await link.query(sql.inspect, []))[0]?.[0];
-  let found = await look();
+  const look = async () => (await link.query(sql.inspect, []))[0] ?? [];
+  const [before, isStandby] = await look();
+  // A standby refuses an UNLOGGED table with the code of a mistake (0A000). A connection to it would also stay there after a failover.
+  if (isStandby === true) throw serverIsStandby();
+  let found = before;
   if (found === null && !create)
     throw new StoreConfigurationError(
-      `postgresStore: there is no table ${name}: give postgresStore the name of its table, or make it as docs/postgres.md says`,
+      `postgresStore: there is no table ${name}: give postgresStore the name of its table, or make it: ${sql.tableStatement}`,
     );
   if (found === null) {
     await link.query(sql.create);
-    found = await look();
+    [found] = await look();
   }
   if (found !== COLUMNS)
     throw new StoreConfigurationError(

@@ -44,8 +44,15 @@ export const COLUMNS = 'key text "C", entry bytea, expires bigint; key';
 /** @param id distinguishes the messages of this process */
 export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean, id: string) {
   const table = schema === undefined ? quoted(name) : `${quoted(schema)}.${quoted(name)}`;
+  const tableStatement = [
+    `CREATE ${unlogged ? 'UNLOGGED ' : ''}TABLE IF NOT EXISTS ${table}`,
+    '(key text COLLATE "C" PRIMARY KEY, entry bytea NOT NULL, expires bigint NOT NULL)',
+    'WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)',
+  ].join(' ');
   return {
-    /** Returns null if there is no table. */
+    /** For people who make the table themselves. */
+    tableStatement,
+    /** Returns the columns and the primary key of the table, null if there is none, and whether the server is a standby. */
     inspect: `
       SELECT (
         SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || coalesce(
@@ -54,16 +61,14 @@ export function sqlOf({ schema, table: name, channel }: Names, unlogged: boolean
       ) || '; ' || coalesce((
         SELECT string_agg(attname, ', ') FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY(indkey)
         WHERE indrelid = found.id AND indisprimary
-      ), '')
+      ), ''), pg_is_in_recovery()
       FROM (SELECT to_regclass(${literal(table)}) AS id) AS found`,
     /** One process at a time: two that see no table would both create it, and one would fail. */
     create: `
       BEGIN;
       SET LOCAL client_min_messages = warning;
       SELECT pg_advisory_xact_lock(hashtext('sluice'), hashtext(${literal(table)}));
-      CREATE ${unlogged ? 'UNLOGGED ' : ''}TABLE IF NOT EXISTS ${table}
-        (key text COLLATE "C" PRIMARY KEY, entry bytea NOT NULL, expires bigint NOT NULL)
-        WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+      ${tableStatement};
       COMMIT`,
     /** A process that is frozen while it holds rows loses them. A plan that is prepared while the table is empty must not be a scan. */
     begin: (deadline: number) =>

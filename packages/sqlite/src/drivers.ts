@@ -37,7 +37,10 @@ const DRIVERS: readonly Driver[] = [
 function classOf(name: DriverName, member: string): Driver {
   const load = async (): Promise<OpenFile> => {
     const loaded: Record<string, Constructor> = await import(name);
-    return (file) => new loaded[member]!(file);
+    const open: OpenFile = (file) => new loaded[member]!(file);
+    // better-sqlite3 loads its native part only now: it may be missing, or built for another version of Node.js.
+    open(':memory:').close();
+    return open;
   };
   return { name, load };
 }

@@ -308,3 +308,14 @@ test('close ends while another process has the file: calls without an answer rej
   for (const error of [await waiting, await rejection(limiter.consume('ann'))])
     expect(isStoreUnavailableError(error) && error.reason).toBe('closed');
 });
+
+test('close ends the wait of a call for a held permit, however long its lease is', async () => {
+  const store = sqliteStore(file);
+  const limiter = limiterOf(store, { policy: concurrency({ limit: 1, lease: '1h' }) });
+  await limiter.acquire('job');
+  const waiting = rejection(limiter.acquire('job'));
+  await setTimeout(300); // it listens, and polls no more
+  await store.close();
+  const error = await waiting;
+  expect(isStoreUnavailableError(error) && error.reason).toBe('closed');
+});

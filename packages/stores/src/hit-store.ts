@@ -1,4 +1,10 @@
-import { type Decision, isStoreUnavailableError, type RateLimiter } from '@sluice/core';
+import {
+  type Decision,
+  isLimiterClosedError,
+  isStoreConfigurationError,
+  isStoreUnavailableError,
+  type RateLimiter,
+} from '@sluice/core';
 import { COUNT_ONLY, countedLimit, hitsOf, resetOf } from './hits.js';
 import { hostKey } from './host-key.js';
 import { checkHostOptions, HostLimiters, type HostStoreOptions } from './store-options.js';
@@ -70,8 +76,13 @@ export class HitStore {
     try {
       await this.#ready('decrement').reward(hostKey(key));
     } catch (error) {
-      // The store reports that it is out. An answered request does not fail because its hit stays counted.
-      if (!isStoreUnavailableError(error)) throw error;
+      // The store reports that it is out. An answered request does not fail because its hit stays counted, also during a shutdown.
+      if (
+        !isStoreUnavailableError(error) &&
+        !isStoreConfigurationError(error) &&
+        !isLimiterClosedError(error)
+      )
+        throw error;
     }
   }
 

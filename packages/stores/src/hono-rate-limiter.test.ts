@@ -65,6 +65,18 @@ test('a store that fails before a hit is taken back does not fail the request', 
   expect(far.operations).toContain('refund');
 });
 
+test('a store that is shut down before a hit is taken back does not fail the request', async () => {
+  const store = honoRateLimiterStore();
+  const app = new Hono();
+  const options = { windowMs: 60_000, limit: 2, keyGenerator: () => 'k', skipSuccessfulRequests: true };
+  app.use(rateLimiter({ ...options, store }));
+  app.get('/', async (context) => {
+    await store.shutdown();
+    return context.text('ok');
+  });
+  expect((await app.request('/')).status).toBe(200);
+});
+
 test('a limit that cannot be counted throws where the limiter is created', () => {
   expect(() => served(honoRateLimiterStore(), { limit: Number.NaN })).toThrow(RangeError);
 });

@@ -3,7 +3,8 @@ import { fixedWindow, gcra, RateLimiter, slidingLog, tokenBucket } from '../../.
 import { eventually } from '../../support/eventually.js';
 import { sql } from '../../support/postgres/index.js';
 import { TcpProxy } from '../../support/redis/tcp-proxy.js';
-import { closeLater, ownPostgres, storeAt } from './servers.js';
+import { rejection } from '../../support/rejection.js';
+import { closeLater, limiterOf, ownPostgres, storeAt } from './servers.js';
 
 const LIMIT = 5;
 /** ms. */
@@ -77,3 +78,20 @@ test('a replica that was 5 s behind admits at most one limit more, and locks nob
     for (const key of keys)
       expect(await limiter.consume(key)).toMatchObject({ allowed: true, degraded: false });
 }, 180_000);
+
+test('a standby is an outage, also for an UNLOGGED table, and decides once it is promoted', async () => {
+  const primary = await ownPostgres();
+  await limiterOf(storeAt(primary.url), LIMIT).consume('k'); // makes the table
+  const replica = await primary.replica();
+  closeLater(() => replica.stop());
+  await eventually(async () => {
+    const [row] = await sql(replica.url, "SELECT to_regclass('sluice') IS NOT NULL AS found");
+    return row!.found === true;
+  });
+  const store = storeAt(replica.url);
+  const limiter = limiterOf(store, LIMIT, { failurePolicy: 'deny' });
+  expect(await limiter.consume('k')).toMatchObject({ allowed: false, degraded: true });
+  expect(await rejection(store.connect())).toMatchObject({ reason: 'READONLY', neverSent: true });
+  await sql(replica.url, 'SELECT pg_promote()');
+  await eventually(async () => (await limiter.consume('k')).allowed);
+}, 60_000);
