@@ -15,7 +15,9 @@ test('the error of a missing table has the statement that makes it', async () =>
   const error = await errorAt(null, false);
   expect(isStoreConfigurationError(error)).toBe(true);
   expect(String(error)).toContain('there is no table ours.limits: ');
-  expect(String(error)).toContain('CREATE UNLOGGED TABLE IF NOT EXISTS "ours"."limits" (key text COLLATE "C" ');
+  expect(String(error)).toContain(
+    'CREATE UNLOGGED TABLE IF NOT EXISTS "ours"."limits" (key text COLLATE "C" ',
+  );
 });
 
 test('a standby is an outage, with a table and without one', async () => {
