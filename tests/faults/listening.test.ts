@@ -1,7 +1,13 @@
 import type { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { EVERYONE } from '../../packages/core/src/call/operation.js';
-import { type RedisClient, recommendedRedisOptions, redisStore } from '../../packages/core/src/index.js';
+import {
+  concurrency,
+  RateLimiter,
+  type RedisClient,
+  recommendedRedisOptions,
+  redisStore,
+} from '../../packages/core/src/index.js';
 import { storeOnDefaults } from '../support/expecting-warning.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
@@ -46,6 +52,19 @@ test('a store that is closed while a subscription begins opens no connection', a
   await store.close();
   expect(await listening).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'closed' });
   expect(duplicate).not.toHaveBeenCalled();
+});
+
+test('close ends the wait of a call for a held permit, however long its lease is', async () => {
+  const store = redis.open(redisStore(redis.server.url));
+  const policy = concurrency({ limit: 1, lease: '1h' });
+  const limiter = new RateLimiter({ name: 'jobs', policy, store, deadline: '10s' });
+  await limiter.acquire('job');
+  const waiting = rejection(limiter.acquire('job'));
+  const admin = redis.client();
+  await eventually(async () => expect(await admin.pubsub('CHANNELS')).toHaveLength(1));
+  await new Promise((resolve) => setTimeout(resolve, 300)); // it listens, and polls no more
+  await store.close();
+  expect(await waiting).toMatchObject({ code: 'SLUICE_STORE_UNAVAILABLE', reason: 'closed' });
 });
 
 test('a subscriber that ioredis has given up connects again, and wakes all that listen', async () => {

@@ -215,7 +215,9 @@ export class RedisStore implements Store {
     await this.loading?.catch(() => {});
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.#batches.leave();
-    await this.#sender.close();
+    const closed = this.#sender.close();
+    this.#releases.wakeAll(); // otherwise they would look after a third of their lease
+    await closed;
     this.health.end();
     this.#session.close();
   }

@@ -110,9 +110,13 @@ export class ReleaseSubscriber {
 
   close(): void {
     this.#closed = true;
-    this.#channels.clear();
     this.#disconnect();
   }
+
+  /** All calls that wait look at the store. */
+  readonly wakeAll = (): void => {
+    for (const channel of this.#channels.keys()) this.#wake(channel, EVERYONE);
+  };
 
   #open(client: RedisClient): Subscriber {
     const connection = client.isCluster
@@ -132,9 +136,6 @@ export class ReleaseSubscriber {
    * because messages may have been missed.
    */
   #resubscribe(connection: Subscriber): void {
-    const wakeAll = () => {
-      for (const channel of this.#channels.keys()) this.#wake(channel, EVERYONE);
-    };
     let state: 'new' | 'subscribed' | 'lost' = 'new';
     connection.on('ready', async () => {
       try {
@@ -144,13 +145,13 @@ export class ReleaseSubscriber {
         if (!this.#closed) connection.disconnect(true);
         return;
       }
-      if (state === 'lost') wakeAll();
+      if (state === 'lost') this.wakeAll();
       state = 'subscribed';
     });
     const lost = () => {
       if (state !== 'subscribed') return;
       state = 'lost';
-      wakeAll();
+      this.wakeAll();
     };
     connection.on('reconnecting', lost);
     // ioredis gives up for good when a Sentinel reports a failover during a connection attempt.
