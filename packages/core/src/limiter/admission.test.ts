@@ -312,6 +312,23 @@ test('a settlement that was never sent leaves the reservation open for one more 
   expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
 });
 
+test('a reservation that could not be settled is not given back by cancel', async () => {
+  const { store, fail, mend } = near();
+  const policies = { slots: concurrency({ limit: 9 }), tokens: fixedWindow({ limit: 100, window: '1h' }) };
+  const limiter = new RateLimiter({ name: 'demo', policies, store });
+  const reserved = () => limiter.reserve('k', { tokens: 10 });
+  const [wrong, late] = [await reserved(), await reserved()];
+  await expect(wrong.settle({ tokens: Number.NaN })).rejects.toThrow(RangeError);
+  await wrong.cancel(); // the estimate counts
+  fail(new StoreUnavailableError('no connection', { neverSent: true }));
+  await expect(late.settle({ tokens: 25 })).rejects.toThrow('no connection');
+  mend();
+  await late.cancel();
+  await late.cancel();
+  expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 9 }, { remaining: 65 }]);
+  await expect(wrong.settle({ tokens: 1 })).rejects.toThrow('already settled or cancelled');
+});
+
 test('a settlement with an unknown outcome cannot be repeated, and the error says so', async () => {
   const { store, refuse, mend } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: fixedWindow({ limit: 10, window: '1h' }), store });
