@@ -244,14 +244,19 @@ test('a temporary subscription error is retried, a permanent one rejects the cal
   expect(await rejection(limiter.acquire('k'))).toBe(refusal);
 });
 
-test('a lease shortened by an override is renewed in time', async () => {
+test('an override keeps the lease, so that holders renew in time when it begins and when it ends', async () => {
   const { clock, store } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
-  await limiter.override('k', concurrency({ limit: 1, lease: '3s' }), { expiresIn: '1h' });
   const held = await limiter.acquire('k');
-  for (let waited = 0; waited < 6; waited += 1) {
-    await clock.advance('1s');
-    expect(await limiter.peek('k')).toMatchObject({ allowed: false });
+  const isHeld = async () => {
+    await clock.advance('5s');
+    expect(await limiter.peek('k')).toMatchObject({ allowed: false, window: 30_000 });
+  };
+  for (const lease of ['3s', '10m']) {
+    await limiter.override('k', concurrency({ limit: 1, lease }), { expiresIn: '1h' });
+    for (let i = 0; i < 10; i += 1) await isHeld();
+    await limiter.removeOverride('k');
+    for (let i = 0; i < 10; i += 1) await isHeld();
   }
   await limiter.release(held);
 });
