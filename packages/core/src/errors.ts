@@ -51,7 +51,7 @@ export class RateLimitExceededError extends SluiceError {
 }
 
 function denial({ name, cost, limit, retryAfter }: Decision, queueFull = false): string {
-  if (queueFull) return `Rate limit '${name}' exceeded: too many calls wait`;
+  if (queueFull) return `Rate limit '${publicName(name)}' exceeded: too many calls wait`;
   if (retryAfter === Number.POSITIVE_INFINITY) {
     return `Rate limit '${publicName(name)}': a cost of ${cost} can never pass a limit of ${limit}`;
   }

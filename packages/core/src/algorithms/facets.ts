@@ -53,6 +53,8 @@ export interface BookingFacet {
 export interface OverrideFacet {
   /** The state after a call that other parameters allowed: at most one whole limit is missing under these. Default: `take`. */
   absorb?(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
+  /** The parameters of an override as a limiter sends them: `given`, with what the policy keeps of its `own`. Default: `given`. */
+  keep?(given: Parameters, own: Parameters): Parameters;
   /** For rules with a calendar: the parameters of an override, with the calendar of the `policy`. Default: the parameters themselves. */
   complete?(parameters: Parameters, policy: Parameters): Parameters;
   /** The state with the same count under `to`. Default: the same state. */

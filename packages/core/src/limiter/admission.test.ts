@@ -244,14 +244,19 @@ test('a temporary subscription error is retried, a permanent one rejects the cal
   expect(await rejection(limiter.acquire('k'))).toBe(refusal);
 });
 
-test('a lease shortened by an override is renewed in time', async () => {
+test('an override keeps the lease, so that holders renew in time when it begins and when it ends', async () => {
   const { clock, store } = near();
   const limiter = new RateLimiter({ name: 'demo', policy: slot, store });
-  await limiter.override('k', concurrency({ limit: 1, lease: '3s' }), { expiresIn: '1h' });
   const held = await limiter.acquire('k');
-  for (let waited = 0; waited < 6; waited += 1) {
-    await clock.advance('1s');
-    expect(await limiter.peek('k')).toMatchObject({ allowed: false });
+  const isHeld = async () => {
+    await clock.advance('5s');
+    expect(await limiter.peek('k')).toMatchObject({ allowed: false, window: 30_000 });
+  };
+  for (const lease of ['3s', '10m']) {
+    await limiter.override('k', concurrency({ limit: 1, lease }), { expiresIn: '1h' });
+    for (let i = 0; i < 10; i += 1) await isHeld();
+    await limiter.removeOverride('k');
+    for (let i = 0; i < 10; i += 1) await isHeld();
   }
   await limiter.release(held);
 });
@@ -310,6 +315,23 @@ test('a settlement that was never sent leaves the reservation open for one more 
   await cancelled.cancel();
   await expect(less.settle(2)).rejects.toThrow('already settled or cancelled');
   expect(await limiter.peek('k')).toMatchObject({ remaining: 3 });
+});
+
+test('a reservation that could not be settled is not given back by cancel', async () => {
+  const { store, fail, mend } = near();
+  const policies = { slots: concurrency({ limit: 9 }), tokens: fixedWindow({ limit: 100, window: '1h' }) };
+  const limiter = new RateLimiter({ name: 'demo', policies, store });
+  const reserved = () => limiter.reserve('k', { tokens: 10 });
+  const [wrong, late] = [await reserved(), await reserved()];
+  await expect(wrong.settle({ tokens: Number.NaN })).rejects.toThrow(RangeError);
+  await wrong.cancel(); // the estimate counts
+  fail(new StoreUnavailableError('no connection', { neverSent: true }));
+  await expect(late.settle({ tokens: 25 })).rejects.toThrow('no connection');
+  mend();
+  await late.cancel();
+  await late.cancel();
+  expect((await limiter.peek('k')).policies).toMatchObject([{ remaining: 9 }, { remaining: 65 }]);
+  await expect(wrong.settle({ tokens: 1 })).rejects.toThrow('already settled or cancelled');
 });
 
 test('a settlement with an unknown outcome cannot be repeated, and the error says so', async () => {

@@ -1,7 +1,7 @@
 import type { KeyCall, Part } from '../call/call.js';
 import type { Operation } from '../call/operation.js';
 import type { Decision } from '../decision.js';
-import type { MaybePromise } from '../maybe-promise.js';
+import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';
 import type { Admission } from './admission.js';
 import {
@@ -71,15 +71,19 @@ export abstract class BaseLimiter<Key> {
 
   /**
    * `consume` without a promise, for a store in this process or in a file of this machine.
-   * @throws TypeError if the store answers over the network; all errors of `consume`
+   * @throws TypeError if the store answers over the network, or later; all errors of `consume`
    */
   consumeSync(key: Key, options: DecisionOptions = NO_OPTIONS): Decision {
-    const { decider } = this.#admission;
-    if (decider.dispatch === undefined || decider.dispatchNow !== undefined)
-      return this.#admit('consume', key, options, true) as Decision;
-    throw new TypeError(
-      `consumeSync: limiter '${this.name}' counts in a ${decider.name} store, which answers over the network: use consume`,
-    );
+    const { decider, refunds } = this.#admission;
+    let why = 'which answers over the network: use consume';
+    if (decider.dispatch === undefined || decider.dispatchNow !== undefined) {
+      const decision = this.#admit('consume', key, options, true);
+      if (!isPromise(decision)) return decision;
+      // Only the answer of a program's own store shows that it comes later: the permits come back.
+      decision.then((late) => refunds.refund(late, 'cancel')).catch(() => {});
+      why = 'which answers later: use consume';
+    }
+    throw new TypeError(`consumeSync: limiter '${this.name}' counts in a ${decider.name} store, ${why}`);
   }
 
   /**

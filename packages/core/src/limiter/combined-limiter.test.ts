@@ -70,6 +70,16 @@ test('consumeSync decides without a promise, for a store in this process', () =>
   expect(() => decide(farStore().store)).toThrow(/limiter 'all' counts in a far store/);
 });
 
+test('consumeSync throws for a store in this process that answers later, and takes nothing', async () => {
+  const { store } = farStore({ remote: false });
+  const limiter = new RateLimiter({ name: 'a', policy, store });
+  const later = /counts in a far store, which answers later: use consume/;
+  expect(() => limiter.consumeSync('k')).toThrow(later);
+  expect(() => new CombinedLimiter({ all: limiter }).consumeSync({ all: 'k' })).toThrow(later);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await limiter.peek('k')).toMatchObject({ remaining: 5 });
+});
+
 test('close ends the waits of the combination, and its members stay open', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });

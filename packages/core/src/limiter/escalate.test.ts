@@ -250,6 +250,26 @@ test('a full memory store evicts blocks by escalation before blocks by operators
   await store.close();
 });
 
+test('after a refund or a penalty, blocks by escalation are still evicted before blocks by operators', async () => {
+  const store = memoryStore({ maxKeys: 6 });
+  const limiter = new RateLimiter({
+    name: 'login',
+    policy: once,
+    store,
+    escalate: { ...escalate, after: 1 },
+  });
+  await limiter.block('banned', '1h');
+  for (let i = 0; i < 10; i += 1) {
+    const decision = await limiter.consume(`client${i}`);
+    await limiter.consume(`client${i}`);
+    await (i % 2 === 0 ? limiter.refund(decision) : limiter.penalty(`client${i}`));
+  }
+  for (let i = 0; i < 3; i += 1) await limiter.block(`later${i}`, '1h');
+  for (const key of ['banned', 'later0', 'later1', 'later2'])
+    expect(await limiter.peek(key)).toMatchObject({ allowed: false });
+  await store.close();
+});
+
 test('inspectKey shows step, next block and forgiveness, and a reset by a tool clears them', async () => {
   const clock = new ManualClock();
   const store = memoryStore({ clock });

@@ -76,6 +76,20 @@ test('a limiter with a waiting call or a held permit is not dropped, and close e
   expect(decision.allowed).toBe(true);
 });
 
+test('close also ends the waits of a limiter that was deleted', async () => {
+  const store = memoryStore({ clock: new ManualClock() });
+  const limiters = new LimiterFactory({ store });
+  const starter = limiters.get('tenant', () => fixedWindow({ limit: 1, window: '1h' }));
+  await starter.consume('user');
+  const waits = starter.acquire('user').catch((error: unknown) => error);
+  limiters.delete('tenant'); // a change of plan
+  expect(await limiters.get('tenant', twoAnHour).consume('other')).toMatchObject({ limit: 2 });
+  await limiters.close();
+  const last = new RateLimiter({ name: 'tenant', policy: twoAnHour(), store });
+  expect(await last.peek('user')).toMatchObject({ remaining: 1 }); // the booking was given back
+  expect(await Promise.race([waits, 'waits'])).toMatchObject({ code: 'SLUICE_LIMITER_CLOSED' });
+});
+
 test('after delete, a name gets its new policy and keeps its count', async () => {
   const limiters = new LimiterFactory();
   await limiters.get('tenant', twoAnHour).consume('user', { cost: 2 });

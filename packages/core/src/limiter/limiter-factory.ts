@@ -48,6 +48,8 @@ export class LimiterPool {
   readonly name: string;
   readonly limiters: RecentMap<string, RateLimiter>;
   closed = false;
+  /** Limiters that were deleted while a call waited or a permit was held: `close` must reach them, too. */
+  readonly #deleted = new Set<RateLimiter>();
   readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
@@ -113,16 +115,29 @@ export class LimiterPool {
     if (this.closed) throw new LimiterClosedError(`Limiter '${this.name}' was closed`);
   }
 
+  /** Returns whether there was one. */
+  delete(key: string): boolean {
+    const { isBusy } = this.limiters;
+    for (const limiter of this.#deleted) if (!isBusy(limiter)) this.#deleted.delete(limiter);
+    const limiter = this.limiters.get(key);
+    if (limiter !== undefined && isBusy(limiter)) this.#deleted.add(limiter);
+    return this.limiters.delete(key);
+  }
+
   /** A call waits, or a permit is held. */
   get busy(): boolean {
-    return this.limiters.values().some(this.limiters.isBusy);
+    return this.#all().some(this.limiters.isBusy);
+  }
+
+  #all(): RateLimiter[] {
+    return [...this.limiters.values(), ...this.#deleted];
   }
 
   /** Closes all limiters, and the store if none was passed. */
   async close(): Promise<void> {
     this.closed = true;
     this.#endUse?.();
-    await Promise.all(this.limiters.values().map((limiter) => limiter.close()));
+    await Promise.all(this.#all().map((limiter) => limiter.close()));
     await this.#ownStore?.close();
   }
 }
@@ -168,9 +183,12 @@ export class LimiterFactory {
     );
   }
 
-  /** Drops a limiter: the next `get` creates it again. Its keys keep their counts. Returns whether there was one. */
+  /**
+   * Drops a limiter: the next `get` creates it again. Its keys keep their counts. Its calls that wait go on waiting, until `close` ends them.
+   * Returns whether there was one.
+   */
   delete(name: string): boolean {
-    return this.#pool.limiters.delete(name);
+    return this.#pool.delete(name);
   }
 
   /** Closes all limiters, and the store if the factory created it. */

@@ -218,5 +218,6 @@ function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy, other: 
         'window, timeZone and anchor, and change the limit only',
     );
   }
-  return other.calendar?.head ?? other.parameters;
+  const parameters = other.calendar?.head ?? other.parameters;
+  return rule.algorithm.override?.keep?.(parameters, rule.parameters) ?? parameters;
 }

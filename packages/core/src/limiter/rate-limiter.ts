@@ -131,6 +131,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
    * without the override, but never owes more than one whole limit.
    * A refund during the override also counts under the policy. A `tokenBucket`, `gcra` or `leakyBucket` cannot know whether the policy had
    * counted those permits. So a key that was over its own limit may have up to one limit more when the override ends.
+   * An override of `concurrency` keeps the lease of the policy.
    * @param policy of the same algorithm; with several `policies` an object of the policies to override, by their names
    * @throws TypeError for a policy of another algorithm or an unknown name; all errors of `block`
    */

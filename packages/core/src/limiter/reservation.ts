@@ -14,6 +14,8 @@ export class Reservation {
   /** The names in a cost by name. */
   readonly #names: readonly string[];
   #state: 'open' | 'settled' | 'unknown' = 'open';
+  /** What the last `settle` was to count. If it has rejected, `cancel` in a `finally` block must not give that back. */
+  #used: ((part: Part) => number) | undefined;
 
   /** @internal */
   constructor(
@@ -39,9 +41,26 @@ export class Reservation {
         `A reservation can be settled once; this one was already settled or cancelled${outcome}`,
       );
     }
+    this.#used ??= ({ cost }) => cost; // with a wrong cost: something was used, and it is not known how much
     const costs = checkCost('settle: actual', actual, this.#names);
+    this.#used = ({ limit }) => costFor(costs, limit.policy);
+    await this.#settle(this.#used);
+  }
+
+  /**
+   * Gives everything back. Does nothing after `settle` or `cancel`, so a `finally` block may call it. If `settle` has rejected and can be
+   * called again, it settles the same cost, or the estimate if the cost was invalid.
+   * @throws StoreUnavailableError as `settle` does
+   */
+  async cancel(): Promise<void> {
+    if (this.#state !== 'open') return;
+    if (this.#used !== undefined) await this.#settle(this.#used);
+    else await this.#once(() => this.#admission.refunds.refund(this.decision, 'cancel'));
+  }
+
+  async #settle(used: (part: Part) => number): Promise<void> {
     /** Permits that come back; negative: that are missing. */
-    const rest = ({ limit, cost }: Part) => cost - costFor(costs, limit.policy);
+    const rest = (part: Part) => part.cost - used(part);
     const { decision } = this;
     const admission = this.#admission;
     const { refunds } = admission;
@@ -55,15 +74,6 @@ export class Reservation {
       };
       return refunds.publish('settle', spent, settle, rest);
     });
-  }
-
-  /**
-   * Gives everything back. Does nothing after `settle` or `cancel`, so a `finally` block may call it.
-   * @throws StoreUnavailableError as `settle` does
-   */
-  async cancel(): Promise<void> {
-    if (this.#state === 'open')
-      await this.#once(() => this.#admission.refunds.refund(this.decision, 'cancel'));
   }
 
   async #once(work: () => Promise<void>): Promise<void> {

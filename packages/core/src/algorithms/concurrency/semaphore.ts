@@ -141,6 +141,8 @@ export const concurrencyAlgorithm: Algorithm = {
   },
 
   booking: { acquireWait: exactWait },
+  // Holders renew a few times per lease that they know. A shorter one could end before that, when an override begins or ends.
+  override: { keep: ([limit, , queue], [, lease]) => [limit!, lease!, queue!] },
   speed: { bytes: ([limit]) => 24 * (limit! + 1) },
   holders,
 };

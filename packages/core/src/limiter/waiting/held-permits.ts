@@ -74,6 +74,7 @@ export class HeldPermits {
         answer = await queue.wait(part, answer, left, signal);
         answers[parts.indexOf(part)] = answer.parts[0]!;
         if (!answer.allowed) break;
+        if (part.cost === 0) continue; // it may have waited for the end of a block, and holds nothing
         const own = { ...part, at: answer.parts[0]!.at };
         taken.push(own);
         this.#leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long

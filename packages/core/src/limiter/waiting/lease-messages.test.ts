@@ -60,6 +60,17 @@ test('a call that waited for several permits holds each of them once', async () 
   expect(new Set(messages.on('sluice:lease')).size).toBe(4);
 });
 
+test('a call that waits for another policy holds no lease of one that it takes nothing of', async () => {
+  const { clock, memory, name } = setUp();
+  const policies = { slot: slots(1), rate: fixedWindow({ limit: 1, window: '1h' }) };
+  const limiter = new RateLimiter({ name, policies, store: memory });
+  await limiter.consume('k', { cost: { slot: 0 } });
+  const waiting = limiter.acquire('k', { cost: { slot: 0 } });
+  await clock.advance('1h');
+  await waiting;
+  expect(messages.log).toEqual([]);
+});
+
 test('a lease is lost if it was reset, the store was out for a whole lease, or the limiter closed', async () => {
   const demo = setUp(3);
   const held = await demo.limiter.consume('k');

@@ -1,6 +1,7 @@
 import { MemoryBoard } from '../../board/memory-board.js';
 import { type StoreUsage, usageOf } from '../../board/watching.js';
 import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
+import type { Operation } from '../../call/operation.js';
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';
@@ -19,6 +20,9 @@ import { Table } from './table.js';
 const SWEEP_KEYS = 20_000;
 
 const MOST_CLAIMS = 100_000;
+
+/** Operations that block or override a key. Any other, such as a refund, may come from a client. */
+const BY_OPERATORS: readonly Operation[] = ['block', 'extend-block', 'override'];
 
 /**
  * Keeps state in this process: fast, lost when the process ends, not shared with other processes. Memory is bounded: at `maxKeys` keys
@@ -103,6 +107,7 @@ export class MemoryStore implements Store {
     const keyStates = opened.map(({ keyState }) => keyState);
     const answer = decide(call, keyStates);
     const asks = call.operation === 'consume' || call.operation === 'acquire';
+    const byOperator = BY_OPERATORS.includes(call.operation);
     opened.forEach(({ keyState, prefix, key }, i) => {
       const slot = this.#table.find(prefix, key);
       const denied = asks ? !answer.allowed : slot !== NONE && this.#table.rank(slot) === Rank.denied;
@@ -110,7 +115,7 @@ export class MemoryStore implements Store {
       if (kept || (asks && denied)) {
         const entry = kept ? keyState.entry() : slot === NONE ? undefined : this.#table.read(slot);
         const pinned = slot !== NONE && this.#table.rank(slot) === Rank.pinned;
-        const byClient = keyState.escalates && asks && !pinned;
+        const byClient = keyState.escalates && !byOperator && !pinned;
         const held = isHeld(keyState.part) || call.operation === 'hold';
         const rank = rankOf(entry, now, denied || held, byClient);
         this.#keep(prefix, key, entry, rank, now, slot);
