@@ -24,13 +24,15 @@ import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
 
 /**
- * Makes the key of one call. `qualifiedName` returns `ClassName.methodName`.
+ * Makes the key of one call. `qualifiedName` returns `ClassName.methodName`. `ipv6Subnet` comes from the rule of the call; the default is
+ * the configuration's.
  * @throws KeyResolutionError if the call or the current request lacks the value; TypeError if the class has no name
  */
 export type KeyOfCall = (
   args: readonly unknown[],
   sluice: Sluice,
   qualifiedName: () => string,
+  ipv6Subnet?: number,
 ) => MaybePromise<string>;
 
 /** @throws RangeError if a CUSTOM key uses an unknown name */
@@ -41,7 +43,7 @@ export function compileMethodKey(
 ): KeyOfCall {
   switch (limitation.limitType) {
     case LimitType.IP:
-      return (_args, sluice) => sluice.ip(requestFor('limitType IP'));
+      return (_args, sluice, _qualifiedName, ipv6Subnet) => sluice.ip(requestFor('limitType IP'), ipv6Subnet);
     case LimitType.USER:
       return (_args, sluice) => sluice.user(requestFor('limitType USER'));
     case LimitType.METHOD:
