@@ -68,7 +68,7 @@ export function ruleAdmission(
     const owner = target.classOf(self, wrapper);
     const sluice = sluiceOf(self, owner);
     const named = sluice.rule(rule, where);
-    const scope = scopeOf(args, `plan or the cost of rule '${rule}'`);
+    const scope = scopeOf(args, sluice, `plan or the cost of rule '${rule}'`);
     const callOf = async (one: NamedRule): Promise<RuledCall> => {
       const qualifiedName = () => `${className(where, owner)}.${name}`;
       const made = keyOf(one.key)(args, sluice, qualifiedName, one.ipv6Subnet);
