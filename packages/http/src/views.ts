@@ -131,7 +131,9 @@ export class NodeResponseView implements ResponseView {
   }
 
   get sent(): boolean {
-    return this.raw.headersSent || this.raw.destroyed;
+    const { raw } = this;
+    // A response of HTTP/2 does not say that its client disconnected, only its stream does.
+    return raw.headersSent || ('stream' in raw ? raw.stream : raw).destroyed;
   }
   get status(): number {
     return this.raw.statusCode;
