@@ -120,6 +120,25 @@ test('store, keyPrefix, user and ipv6Subnet take effect', async () => {
   });
 });
 
+test('an address in a key is a client, in every spelling', async () => {
+  class Login {
+    @CountLimit({ key: 'login:#{ip}' })
+    async code() {}
+    @CountLimit({ key: ['#{query.phone}', '#{ip}'] })
+    async link() {}
+  }
+  const store = recordingStore();
+  configureSluice({ store, ipv6Subnet: 48 });
+  await from({ ip: '2001:db8:1:2::3' }, () => new Login().code());
+  await from({ ip: '::ffff:192.0.2.7' }, () => new Login().code());
+  await from({ ip: '2001:db8:1:2::3', query: {} }, () => new Login().link());
+  expect(store.keys).toEqual([
+    'sluice:v2:fw:countLimit:Login.code:{login:2001:db8:1::/48}',
+    'sluice:v2:fw:countLimit:Login.code:{login:192.0.2.7}',
+    'sluice:v2:fw:countLimit:Login.link:{ip:2001:db8:1::/48}',
+  ]);
+});
+
 test('an error of the store passes unchanged, and the method does not run', async () => {
   const store = recordingStore();
   store.out = true;

@@ -24,13 +24,15 @@ import type { Sluice } from './sluice.js';
 import type { Method } from './wrap-method.js';
 
 /**
- * Makes the key of one call. `qualifiedName` returns `ClassName.methodName`.
+ * Makes the key of one call. `qualifiedName` returns `ClassName.methodName`. `ipv6Subnet` comes from the rule of the call; the default is
+ * the configuration's.
  * @throws KeyResolutionError if the call or the current request lacks the value; TypeError if the class has no name
  */
 export type KeyOfCall = (
   args: readonly unknown[],
   sluice: Sluice,
   qualifiedName: () => string,
+  ipv6Subnet?: number,
 ) => MaybePromise<string>;
 
 /** @throws RangeError if a CUSTOM key uses an unknown name */
@@ -41,7 +43,7 @@ export function compileMethodKey(
 ): KeyOfCall {
   switch (limitation.limitType) {
     case LimitType.IP:
-      return (_args, sluice) => sluice.ip(requestFor('limitType IP'));
+      return (_args, sluice, _qualifiedName, ipv6Subnet) => sluice.ip(requestFor('limitType IP'), ipv6Subnet);
     case LimitType.USER:
       return (_args, sluice) => sluice.user(requestFor('limitType USER'));
     case LimitType.METHOD:
@@ -59,7 +61,7 @@ function compileCustomKey(
   if (typeof key === 'function') return callKeyFunction(key, where);
   if (!isKeyList(key)) return compileTemplate(compileKey(key), params, where, method).read;
   const listed = compileKeyList(`${where}: key`, key);
-  return firstKey<Parameters<KeyOfCall>>(
+  return firstKey<Call>(
     listed.map(({ source, template, prefix }, i) => {
       const isLast = i === listed.length - 1;
       if (template !== undefined) {
@@ -78,7 +80,9 @@ function compileCustomKey(
 const USER_IF_ANY = (_args: readonly unknown[], sluice: Sluice): MaybePromise<string | undefined> =>
   sluice.userIfAny(requestFor('key USER'));
 
-type ReadRoot = (args: readonly unknown[]) => unknown;
+type Call = Parameters<KeyOfCall>;
+
+type ReadRoot = (args: readonly unknown[], sluice: Sluice, ipv6Subnet?: number) => unknown;
 
 const POSITION = /^(?:0|[1-9]\d?)$/;
 
@@ -116,19 +120,22 @@ function compileTemplate(
     roots.set(root, read);
     if (ofCall === undefined) fields.push(root);
   }
-  const read = (args: readonly unknown[]): string => {
+  const scopeOf =
+    ([args, sluice, , ipv6Subnet]: Call): KeyScope =>
+    (root) =>
+      roots.get(root)?.(args, sluice, ipv6Subnet);
+  const read = (...call: Call): string => {
+    const scope = scopeOf(call);
     try {
-      return template.resolve((root) => roots.get(root)?.(args));
+      return template.resolve(scope);
     } catch (error) {
       if (!isKeyResolutionError(error)) throw error;
       const root = ROOT.exec(error.expression ?? '')?.[1] ?? '';
-      if (parameters.computed.has(root) && roots.get(root)?.(args) === undefined)
-        throw defaultError(error, root);
+      if (parameters.computed.has(root) && scope(root) === undefined) throw defaultError(error, root);
       throw fields.includes(root) ? keyErrorOfRequest(error, requestFor(error.expression!)) : error;
     }
   };
-  const readIfAny = (args: readonly unknown[]) =>
-    template.isPresent((root) => roots.get(root)?.(args)) ? read(args) : undefined;
+  const readIfAny = (...call: Call) => (template.isPresent(scopeOf(call)) ? read(...call) : undefined);
   return { read, readIfAny };
 }
 
@@ -140,13 +147,13 @@ export function scopeOfCalls(
   params: readonly string[] | undefined,
   where: string,
   method: Method,
-): (args: readonly unknown[], what: string) => KeyScope {
+): (args: readonly unknown[], sluice: Sluice, what: string) => KeyScope {
   let parameters: MethodParameters | undefined;
-  return (args, what) => (root) => {
+  return (args, sluice, what) => (root) => {
     parameters ??= readParameters(method, params);
     const read = parameterReader(parameters, root) ?? fieldReader(root);
     if (read === undefined) throw unknownRoot(where, what, root, parameters);
-    return read(args);
+    return read(args, sluice);
   };
 }
 
@@ -158,6 +165,8 @@ function parameterReader({ names, positions }: MethodParameters, root: string): 
 }
 
 function fieldReader(root: string): ReadRoot | undefined {
+  // An address is a client here, too, as in the templates of requests.
+  if (root === 'ip') return (_args, sluice, ipv6Subnet) => sluice.ip(requestFor('#{ip}'), ipv6Subnet);
   const field = REQUEST_FIELDS.find((name) => name === root);
   return field && (() => requestField(requestFor(`#{${field}}`), field));
 }

@@ -65,9 +65,10 @@ export function ruleAdmission(
     const owner = target.classOf(self, wrapper);
     const sluice = sluiceOf(self, owner);
     const named = sluice.rule(rule, where);
-    const scope = scopeOf(args, `plan or the cost of rule '${rule}'`);
+    const scope = scopeOf(args, sluice, `plan or the cost of rule '${rule}'`);
     const callOf = async (one: NamedRule): Promise<RuledCall> => {
-      const made = keyOf(one.key)(args, sluice, () => `${className(where, owner)}.${name}`);
+      const qualifiedName = () => `${className(where, owner)}.${name}`;
+      const made = keyOf(one.key)(args, sluice, qualifiedName, one.ipv6Subnet);
       const key = isPromise(made) ? await made : made;
       const cost = one.cost(scope);
       return { limiter: one.limiter(scope), key, options: cost === undefined ? {} : { cost } };

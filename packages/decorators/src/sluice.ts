@@ -12,6 +12,7 @@ import {
   checkFunction,
   checkOptions,
   compileClientKey,
+  getOrCreate,
   type MaybePromise,
   prefetchDefault,
 } from '@sluice/core/internal';
@@ -70,7 +71,8 @@ export class Sluice {
   /** The options of all limiters. */
   readonly #base: LimiterBaseOptions & { readonly store: Store };
   readonly #ownsStore: boolean;
-  readonly #clientKey: (client: { readonly ip: string | undefined }) => string;
+  /** By IPv6 prefix length; undefined is the one of the configuration. */
+  readonly #clientKeys = new Map<number | undefined, ReturnType<typeof compileClientKey>>();
   readonly #limiters = new Map<Rules, Map<string, RateLimiter>>();
   #closed = false;
 
@@ -82,7 +84,7 @@ export class Sluice {
     if (rules !== undefined) checkRules(where, rules);
     this.#user = user;
     this.#rules = rules;
-    this.#clientKey = compileClientKey({ ipv6Subnet }, addressError);
+    this.#clientKeys.set(undefined, compileClientKey({ ipv6Subnet }, addressError));
     this.#ownsStore = base.store === undefined;
     const store = base.store === undefined ? memoryStore() : base.store;
     this.#base = { ...base, store, prefetch: prefetchDefault(base.prefetch) };
@@ -119,9 +121,16 @@ export class Sluice {
     );
   }
 
-  /** @internal @throws KeyResolutionError if the request has no address */
-  ip(request: RequestView): string {
-    return this.#clientKey(request);
+  /**
+   * @internal
+   * @param ipv6Subnet of a rule; default: the configuration's
+   * @throws KeyResolutionError if the request has no address
+   */
+  ip(request: RequestView, ipv6Subnet?: number): string {
+    const clientKey = getOrCreate(this.#clientKeys, ipv6Subnet, () =>
+      compileClientKey({ ipv6Subnet }, addressError),
+    );
+    return clientKey(request);
   }
 
   /** @internal @throws KeyResolutionError if the request has no user */

@@ -77,6 +77,22 @@ test('allowList and skip allow a request, denyList throws', async () => {
   expect((await app.inject('/denied')).json()).toEqual({ forbidden: true });
 });
 
+test('a request that is skipped or on a list needs no key', async () => {
+  await app.register(rateLimit, { global: false, max: 1, limitType: 'USER' });
+  const checks = {
+    '/listed': app.createRateLimit({ allowList: ['127.0.0.1'] }),
+    '/skipped': app.createRateLimit({ skip: () => true }),
+    '/denied': app.createRateLimit({ denyList: ['127.0.0.1'] }),
+    '/counted': app.createRateLimit(),
+  };
+  for (const [url, check] of Object.entries(checks)) app.get(url, (request) => check(request));
+  for (const url of ['/listed', '/skipped']) {
+    expect((await app.inject(url)).json()).toEqual({ isAllowed: true, key: '' });
+  }
+  expect((await app.inject('/denied')).statusCode).toBe(403);
+  expect((await app.inject('/counted')).statusCode).toBe(500);
+});
+
 test('max and timeWindow can be functions of request and key; request.rateLimit has the decision', async () => {
   const store = memoryStore();
   await app.register(rateLimit, { global: false, store });

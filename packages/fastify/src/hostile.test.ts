@@ -30,6 +30,21 @@ test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
   },
 );
 
+test.each(['onExceeded', 'onBanReach'] as const)(
+  'a denied request gets a 500 if %s of a plugin or a route rejects without an error',
+  async (option) => {
+    const handler = jest.fn(() => 'ok');
+    const rejects = { policy: hourly(1), ban: 0, [option]: () => Promise.reject(undefined) };
+    await app.register(rateLimit, rejects);
+    app.get('/', async () => handler());
+    app.get('/own', { config: { rateLimit: { max: 1 } } }, async () => handler());
+    for (const url of ['/', '/own']) {
+      expect([await status(url), await status(url), await status(url)]).toEqual([200, 500, 500]);
+    }
+    expect(handler).toHaveBeenCalledTimes(2);
+  },
+);
+
 test('a denied client that disconnects while its response is prepared does not reach the handler', async () => {
   const handler = jest.fn(() => 'ok');
   let prepare = (_socket: Socket) => {};

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { type ClientHttp2Session, connect, constants, type Http2ServerRequest } from 'node:http2';
 import { PassThrough } from 'node:stream';
 import { concurrency, fixedWindow, RateLimiter } from '@sluice/core';
 import fastify from 'fastify';
@@ -72,6 +72,38 @@ test('a client that disconnects before its response is complete does not count a
     await closed;
   }
   expect(await limiter.peek('all')).toMatchObject({ remaining: 3 });
+});
+
+test('a client that disconnects before its key is read causes no error', async () => {
+  const app = fastify({ http2: true });
+  open.push(() => app.close());
+  const errors: unknown[] = [];
+  app.setErrorHandler((error, _request, reply) => {
+    errors.push(error);
+    return reply.send('sorry');
+  });
+  let left = () => {};
+  const leaving = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  await app.register(rateLimit, {
+    policy: fixedWindow({ limit: 1, window: '1h' }),
+    skip: async ({ raw }) => {
+      const closed = once((raw as unknown as Http2ServerRequest).stream, 'close');
+      stream.close(constants.NGHTTP2_CANCEL);
+      await closed;
+      left();
+      return false;
+    },
+  });
+  app.get('/', async () => 'ok');
+  const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }));
+  open.push(() => session.destroy());
+  const stream = session.request({ ':path': '/' });
+  stream.on('error', () => {}); // the stream may end with an error
+  await leaving;
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  expect(errors).toEqual([]);
 });
 
 test('hooks and checks accept the types of an HTTP/2 server', async () => {

@@ -101,7 +101,8 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
     verdict: Verdict,
   ): void => {
     if (verdict.outcome !== 'passed') {
-      answer(request, reply, verdict).catch(done);
+      // For Fastify `undefined` is no error: the denied request would go on to its handler.
+      answer(request, reply, verdict).catch((error) => done(error || asError('rateLimit', error)));
     } else if (onExceeding === undefined) {
       done();
     } else {

@@ -125,6 +125,34 @@ test('errorResponse turns errors into responses', async () => {
   expect(errorResponse(new Error('other'), new Request('http://127.0.0.1/'))).toBeUndefined();
 });
 
+test('errorResponse completes the request for the limits that it has passed', async () => {
+  const slots = rateLimit({
+    name: 'slots',
+    policy: concurrency({ limit: 1, lease: '1h' }),
+    limitType: 'METHOD',
+  });
+  const api = rateLimit({ name: 'api', policy, key: '#{headers.x-key}' });
+  const serve = async (request: Request) => {
+    try {
+      const denied = (await slots(request)) ?? (await api(request));
+      return denied ?? api.complete(request, new Response('ok'));
+    } catch (error) {
+      return errorResponse(error, request)!;
+    }
+  };
+  for (let i = 0; i < 3; i += 1) {
+    const refused = await serve(new Request('http://127.0.0.1/'));
+    expect([refused.status, refused.headers.get('RateLimit-Policy')]).toEqual([
+      400,
+      '"slots";q=1;qu="concurrent-requests"',
+    ]);
+    await new Promise(setImmediate); // the release needs a few turns of promises
+  }
+  const passed = await serve(new Request('http://127.0.0.1/', { headers: { 'x-key': 'a' } }));
+  expect(passed.status).toBe(200);
+  await slots.close();
+});
+
 test('complete returns a response that cannot carry headers unchanged', async () => {
   const limit = rateLimit({ policy });
   const request = new Request('http://127.0.0.1/');

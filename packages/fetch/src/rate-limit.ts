@@ -49,10 +49,13 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
 
 /**
  * The response to one of Sluice's errors: a thrown denial (429), a key that the client did not send (400), a store that is out (503).
- * `undefined` for other errors.
+ * `undefined` for other errors. Completes the request for the limits that it has passed.
  */
 export function errorResponse(error: unknown, request: Request): Response | undefined {
-  return webErrorResponse(error, request.headers.get('accept') ?? undefined);
+  const limited = pending.get(request);
+  const response = webErrorResponse(error, request.headers.get('accept') ?? undefined, limited);
+  if (response !== undefined) limited?.over(response.status, true);
+  return response;
 }
 
 function complete(request: Request, response: Response): Response {

@@ -5,9 +5,12 @@ import { nodeOf } from './request.js';
 /** All limits of a request share one, so their headers are merged. A middleware may replace the request, and a mounted app the context. */
 const pending = new WeakMap<Context | Request, HonoResponseView>();
 
+/** The header by which a handler tells `@hono/node-server` that it writes Node's response itself. */
+const ALREADY_SENT = 'x-hono-already-sent';
+
 /** What `@hono/node-server` does not write, because the response is on its way. */
 export function alreadySent(): Response {
-  const response = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+  const response = new Response(null, { headers: { [ALREADY_SENT]: 'true' } });
   // Its short cut, a response that nothing has read, is written in any case.
   void response.body;
   return response;
@@ -63,10 +66,17 @@ export class HonoResponseView extends PendingResponse {
 
   /** Adds the headers to the response of a handler. */
   applyTo(context: Context): void {
-    this.over(context.res.status, true);
-    if (this.begun) return;
-    const response = withHeaders(context.res, this.headers);
-    if (response === context.res) return;
+    const { res } = context;
+    const node = this.#node;
+    // The handler writes Node's response itself, perhaps later: the status there counts, and a copy of `res` would be written first.
+    if (node !== undefined && (node.sent || res.headers.has(ALREADY_SENT))) {
+      this.over(0, true);
+      if (!node.sent) for (const [name, value] of this.headers) node.set(name, value);
+      return;
+    }
+    this.over(res.status, true);
+    const response = withHeaders(res, this.headers);
+    if (response === res) return;
     context.res = undefined; // Hono would merge the headers of both
     context.res = response;
   }

@@ -182,12 +182,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    */
   async check(request: RequestView, args: Args, peek: boolean): Promise<CheckedRequest> {
     const ruled: RuledRequest<Args> = { request, args };
-    const keys = await this.#keyOf(request, args, ruled);
-    const key = keyForFunctions(keys ?? '');
+    const finding = (async () => this.#keyOf(request, args, ruled))();
+    // A request that is skipped or on a list needs no key.
+    const key = keyForFunctions((await finding.catch(() => undefined)) ?? '');
     if (await this.#options.skip?.(...args)) return { key };
-    const { listed } = (await this.#lists?.(request, args, () => keys)) ?? {};
+    const { listed } = (await this.#lists?.(request, args, () => finding)) ?? {};
     if (listed === 'denied') throw new RequestForbiddenError();
     if (listed === 'allowed') return { key };
+    const keys = await finding;
     const chosen = this.#rules?.choose(ruled, peek ? undefined : this.#onFinish);
     if (keys === undefined) return { key };
     const [by, options] = chosen ? [chosen.by, chosen.options] : await this.#choose(args, keys);

@@ -50,7 +50,7 @@ export const ABORTED: Verdict = { outcome: 'aborted' };
 
 /** The result of a check without a response. */
 export interface CheckedRequest {
-  /** Empty if no rule is enforced. */
+  /** Empty if no rule is enforced, and for a request without a key that is skipped or on the `allowList`. */
   readonly key: string;
   /** Undefined for a request that is skipped or on the `allowList`, and if no rule is enforced. */
   readonly decision?: Decision;

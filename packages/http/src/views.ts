@@ -47,8 +47,8 @@ export interface RequestView {
   readonly cookies?: unknown;
   /** Undefined if the framework does not say. */
   readonly proxies?: Proxies | undefined;
-  /** The framework's own request: the same for every view of it. */
-  readonly source?: object;
+  /** The framework's own request: the same for every view of it. Undefined if limits may count it several times. */
+  readonly source?: object | undefined;
   readonly advice?: Advice;
 }
 
@@ -74,7 +74,7 @@ export abstract class NamedPartsView<R extends NamedParts> implements RequestVie
   abstract get path(): string;
   abstract get writtenPath(): string | undefined;
   abstract get route(): string | undefined;
-  get source(): object {
+  get source(): object | undefined {
     return this.request;
   }
   get ip(): string | undefined {
@@ -131,7 +131,9 @@ export class NodeResponseView implements ResponseView {
   }
 
   get sent(): boolean {
-    return this.raw.headersSent || this.raw.destroyed;
+    const { raw } = this;
+    // A response of HTTP/2 does not say that its client disconnected, only its stream does.
+    return raw.headersSent || ('stream' in raw ? raw.stream : raw).destroyed;
   }
   get status(): number {
     return this.raw.statusCode;

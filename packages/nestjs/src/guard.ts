@@ -14,7 +14,7 @@ import { httpExceptionOf, RateLimitException } from './exceptions.js';
 import { type GuardLimit, LimitInParts, skippedBy } from './limit-in-parts.js';
 import { type RateLimitGuardOptions, type RequestResponse, SLUICE_ROOT } from './options.js';
 import { type Level, overrideOf } from './override-limit.js';
-import { NestRequestView, requestResponseOf } from './request.js';
+import { MessageView, NestRequestView, requestResponseOf } from './request.js';
 import { responseViewOf } from './response.js';
 import type { SluiceRoot } from './root.js';
 
@@ -109,9 +109,10 @@ async function admit(
   { req, res }: RequestResponse,
 ): Promise<boolean> {
   if (limit === undefined) return true;
+  const request = context.getType() === 'http' ? new NestRequestView(req) : new MessageView(req);
   const response = responseViewOf(res);
   try {
-    const verdict = await limit.handle(new NestRequestView(req), response, context);
+    const verdict = await limit.handle(request, response, context);
     if (verdict.outcome === 'passed') return true;
     if (verdict.outcome === 'denied') throw new RateLimitException(await verdict.reply(), verdict.decision);
   } catch (error) {

@@ -74,6 +74,13 @@ export class NestRequestView extends NamedPartsView<NestRequest> {
   }
 }
 
+/** The request of a message. The fields of a GraphQL operation and the messages of a connection share one, and each of them counts. */
+export class MessageView extends NestRequestView {
+  override get source(): undefined {
+    return undefined;
+  }
+}
+
 /** The requests of contexts other than HTTP. */
 const found = new WeakMap<ExecutionContext, RequestResponse>();
 

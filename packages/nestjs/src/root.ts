@@ -93,8 +93,10 @@ export class SluiceRoot implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #releaseMethods(): Promise<void> {
-    const configuredByUs = open.at(-1) === this;
-    open.splice(open.indexOf(this), 1);
+    const at = open.indexOf(this);
+    if (at < 0) return; // Nest calls it for each `app.close()`
+    const configuredByUs = at === open.length - 1;
+    open.splice(at, 1);
     const before = open.at(-1);
     if (before === undefined) await closeSluice();
     else if (configuredByUs) configureSluice(before.#options);

@@ -49,6 +49,7 @@ test.each(platforms)(
     expect(
       log.match(/\[SluiceModule\] limit counts HTTP requests only, so '\w+' is not limited/g),
     ).toHaveLength(3);
+    expect(log).not.toContain('SLUICE_COUNTED_TWICE');
   },
 );
 

@@ -30,6 +30,10 @@ rules:
   - name: byUser
     key: USER
     limit: { fixedWindow: { limit: 1, window: 1h } }
+  - name: byAddress
+    key: IP
+    ipv6Subnet: 48
+    limit: { fixedWindow: { limit: 1, window: 1h } }
   - name: jobs
     key: METHOD
     limit: { concurrency: { limit: 1 } }
@@ -166,6 +170,20 @@ test('a key of type USER reads the current request', async () => {
   await runWithRequest(request, () => orders.list());
   await expect(runWithRequest(request, () => orders.list())).rejects.toMatchObject(denial('texts.byUser'));
   await expect(orders.list()).rejects.toMatchObject({ code: 'SLUICE_KEY_RESOLUTION', status: 500 });
+});
+
+test('a rule counts a client by its own ipv6Subnet', async () => {
+  class Orders {
+    @Limit('byAddress')
+    async list() {
+      return 'orders';
+    }
+  }
+  const from = (ip: string) => runWithRequest({ ip } as RequestView, () => new Orders().list());
+  await from('2001:db8:1:1::1');
+  await expect(from('2001:db8:1:2::1')).rejects.toMatchObject(denial('texts.byAddress'));
+  await from('2001:db8:2:1::1');
+  expect(await rules.limiter('byAddress').peek('2001:db8:1::/48')).toMatchObject({ remaining: 0 });
 });
 
 test('a plan from the request throws a server error without a request', async () => {

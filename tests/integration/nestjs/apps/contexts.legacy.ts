@@ -62,7 +62,7 @@ await app.init();
 const creator = app.get(ExternalContextCreator);
 const handlers = app.get(Handlers);
 
-async function call(type: string, method: keyof Handlers): Promise<string> {
+async function call(type: string, method: keyof Handlers, request: object): Promise<string> {
   const handler = creator.create(
     handlers,
     handlers[method] as () => unknown,
@@ -75,7 +75,7 @@ async function call(type: string, method: keyof Handlers): Promise<string> {
     type,
   );
   try {
-    const result: unknown = await handler(type, { ip: `192.0.2.${type.length}`, headers: {} });
+    const result: unknown = await handler(type, request);
     return String(isObservable(result) ? await lastValueFrom(result) : result);
   } catch (error) {
     return error instanceof Error ? `${error.name}: ${error.message}` : JSON.stringify(error);
@@ -85,6 +85,7 @@ async function call(type: string, method: keyof Handlers): Promise<string> {
 const answers: Record<string, string[]> = {};
 for (const type of ['rpc', 'ws', 'graphql']) {
   const seen: string[] = [];
+  const request = { ip: `192.0.2.${type.length}`, headers: {} }; // as all fields of a GraphQL operation share it
   const methods = [
     'plain',
     'plain',
@@ -97,7 +98,7 @@ for (const type of ['rpc', 'ws', 'graphql']) {
     'unknown',
   ] as const;
   for (const method of methods) {
-    seen.push(await call(type, method));
+    seen.push(await call(type, method, request));
   }
   answers[type] = seen;
 }
