@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
+import { createClient } from 'redis';
 import { EVERYONE } from '../../packages/core/src/call/operation.js';
 import {
   concurrency,
@@ -12,6 +13,13 @@ import { storeOnDefaults } from '../support/expecting-warning.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
+
+const nodeRedis = (options: Parameters<typeof createClient>[0] = {}) => {
+  const client = createClient({ url: redis.server.url, ...options });
+  client.on('error', () => undefined);
+  redis.open({ close: () => client.destroy() });
+  return client;
+};
 
 test.each([
   ['our own client', (url: string) => redisStore(url)],
@@ -123,4 +131,30 @@ test('a subscription that a busy server refuses is sent again, without an unhand
   });
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
+});
+
+test('a call that listens while node-redis still unsubscribes from the same channel is woken', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis()));
+  const stop = await store.listen!('k', () => undefined);
+  const heard: number[] = [];
+  stop();
+  await store.listen!('k', (id) => heard.push(id));
+  await store.listen!('other', () => undefined); // on the same connection: the reply to UNSUBSCRIBE was before
+  expect(await admin.publish('k', '7')).toBe(1);
+  await eventually(async () => expect(heard).toEqual([7]));
+});
+
+test('a message wakes each call once, however often node-redis has connected again', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis()));
+  const heard: number[] = [];
+  await store.listen!('k', (id) => heard.push(id));
+  for (let lost = 0; lost < 3; lost += 1) {
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(async () => expect(await admin.pubsub('NUMSUB', 'k')).toEqual(['k', 1]));
+  }
+  await admin.publish('k', '7');
+  await eventually(async () => expect(heard).toContain(7));
+  expect(heard.filter((id) => id === 7)).toHaveLength(1);
 });

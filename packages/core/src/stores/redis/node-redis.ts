@@ -33,7 +33,7 @@ interface Client extends NodeRedisClient {
   )[];
   info?(section: string): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   destroy(): void;
 }
 
@@ -115,15 +115,17 @@ export class NodeRedisAdapter implements RedisClient {
     client.on('error', () => {}); // it connects again by itself
     const connected = client.connect();
     connected.catch(() => {}); // subscribe() rejects with it
-    let listener: (channel: string, message: string) => void = () => {};
+    let received: (channel: string, message: string) => void = () => {};
+    // The client calls each function that it was given. An `unsubscribe` without one would also end a `subscribe` that follows.
+    const listener = (message: string, channel: string) => received(channel, message);
     return {
       async subscribe(channel) {
         await connected;
-        await client.subscribe(channel, (message, name) => listener(name, message));
+        await client.subscribe(channel, listener);
       },
-      unsubscribe: (channel) => client.unsubscribe(channel),
+      unsubscribe: (channel) => client.unsubscribe(channel, listener),
       on(event: string, added: (channel: string, message: string) => void) {
-        if (event === 'message') listener = added;
+        if (event === 'message') received = added;
         else if (event !== 'error') client.on(event, added as () => void); // errors have their listener already
       },
       disconnect: () => client.destroy(),
