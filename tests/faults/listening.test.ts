@@ -158,3 +158,30 @@ test('a message wakes each call once, however often node-redis has connected aga
   await eventually(async () => expect(heard).toContain(7));
   expect(heard.filter((id) => id === 7)).toHaveLength(1);
 });
+
+test('a subscriber that node-redis has given up connects again, and wakes all that listen', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis({ socket: { reconnectStrategy: false } })));
+  const heard: number[] = [];
+  await store.listen!('k', (id) => heard.push(id));
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await eventually(async () => {
+    await admin.publish('k', '7');
+    expect(heard).toContain(7);
+  });
+  expect(heard.filter((id) => id === EVERYONE)).toHaveLength(2); // when it was lost, and when it was back
+});
+
+test('a store closes also if its subscriber of node-redis refuses to end again, as in version 5', async () => {
+  const client = nodeRedis();
+  const duplicate = jest.spyOn(client, 'duplicate');
+  const store = redisStore(client);
+  await store.listen!('k', () => undefined);
+  const subscriber: { destroy(): void } = duplicate.mock.results[0]!.value;
+  const destroy = subscriber.destroy.bind(subscriber);
+  jest.spyOn(subscriber, 'destroy').mockImplementation(() => {
+    destroy();
+    throw new Error('The client is closed');
+  });
+  expect(await rejection(store.close())).toBeUndefined();
+});

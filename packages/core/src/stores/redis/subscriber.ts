@@ -10,7 +10,7 @@ export interface Subscriber {
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
   on(event: 'ready' | 'reconnecting' | 'end', listener: () => void): unknown;
-  /** Connects again after the end. Absent where the client never gives up by itself. */
+  /** Connects again after the end, unless it is connected. Absent where the client never gives up by itself. */
   connect?(): Promise<unknown>;
   /** @param reconnect whether to connect again */
   disconnect(reconnect?: boolean): void;
@@ -154,10 +154,11 @@ export class ReleaseSubscriber {
       this.wakeAll();
     };
     connection.on('reconnecting', lost);
-    // ioredis gives up for good when a Sentinel reports a failover during a connection attempt.
+    // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
     connection.on('end', () => {
       if (connection !== this.#connection) return;
       lost();
+      clearTimeout(this.#revival);
       this.#revival = setTimeout(() => connection.connect?.().catch(() => {}), REVIVAL_MS).unref();
     });
   }
