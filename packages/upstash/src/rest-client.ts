@@ -93,7 +93,8 @@ export class RestClient implements RedisClient {
       const { ok, status, text } = await read(this.#rest.fetch(`${this.#rest.url}/pipeline`, init));
       answer = ok ? repliesOf(sent.length, status, text) : { failure: refusedRequest(status, text) };
     } catch (error) {
-      answer = { failure: failedExchange(error, late ? this.#timeout : undefined) };
+      const { aborted } = request.signal;
+      answer = { failure: failedExchange(error, late ? this.#timeout : undefined, aborted) };
     } finally {
       clearTimeout(timer);
       this.#underWay.delete(request);
