@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { createClient } from 'redis';
 import { EVERYONE } from '../../packages/core/src/call/operation.js';
@@ -88,6 +88,22 @@ test('a subscriber that ioredis has given up connects again, and wakes all that 
     expect(heard).toContain(7);
   });
   expect(heard.filter((id) => id === EVERYONE)).toHaveLength(2); // when it was lost, and when it was back
+});
+
+test('a subscriber connects again when its client did: its own connection may be dead without notice', async () => {
+  const admin = redis.client();
+  const [proxy, beside] = [await redis.proxy(), await redis.proxy()];
+  const client = redis.client(proxy.url);
+  client.duplicate = ((options: RedisOptions) => redis.client(beside.url, options)) as Redis['duplicate'];
+  const heard: number[] = [];
+  await redis.open(storeOnDefaults(client)).listen!('k', (id) => heard.push(id));
+  await client.ping();
+  proxy.disconnectAll();
+  await eventually(async () => expect(beside.connections).toBe(2));
+  await eventually(async () => {
+    await admin.publish('k', '7');
+    expect(heard).toContain(7);
+  });
 });
 
 test('a follower of denials learns that its connection ended, however soon it is open again', async () => {

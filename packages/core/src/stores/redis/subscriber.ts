@@ -82,7 +82,7 @@ export class ReleaseSubscriber {
   readonly #client: () => Promise<RedisClient>;
   readonly #channels = new Map<string, Channel>();
   #connection: Subscriber | undefined;
-  /** Of the node whose connection was duplicated. */
+  /** On the client, and on the node whose connection was duplicated. */
   readonly #listeners = new Listeners();
   #lingering: NodeJS.Timeout | undefined;
   #revival: NodeJS.Timeout | undefined;
@@ -170,6 +170,15 @@ export class ReleaseSubscriber {
       this.wakeAll();
     };
     connection.on('reconnecting', lost);
+    // This connection sends nothing, so it can be dead without notice. The client notices, and connects again, perhaps elsewhere.
+    let clientLost = false;
+    this.#listeners.add(client, 'close', () => {
+      clientLost = true;
+    });
+    this.#listeners.add(client, 'ready', () => {
+      if (clientLost && state === 'subscribed') connection.disconnect(true);
+      clientLost = false;
+    });
     // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
     connection.on('end', () => {
       if (connection !== this.#connection) return;
