@@ -1,5 +1,6 @@
-import type { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
+import { createClient } from 'redis';
 import { EVERYONE } from '../../packages/core/src/call/operation.js';
 import {
   concurrency,
@@ -12,6 +13,13 @@ import { storeOnDefaults } from '../support/expecting-warning.js';
 import { eventually, OwnRedis, rejection } from './own-redis.js';
 
 const redis = new OwnRedis();
+
+const nodeRedis = (options: Parameters<typeof createClient>[0] = {}) => {
+  const client = createClient({ url: redis.server.url, ...options });
+  client.on('error', () => undefined);
+  redis.open({ close: () => client.destroy() });
+  return client;
+};
 
 test.each([
   ['our own client', (url: string) => redisStore(url)],
@@ -82,6 +90,22 @@ test('a subscriber that ioredis has given up connects again, and wakes all that 
   expect(heard.filter((id) => id === EVERYONE)).toHaveLength(2); // when it was lost, and when it was back
 });
 
+test('a subscriber connects again when its client did: its own connection may be dead without notice', async () => {
+  const admin = redis.client();
+  const [proxy, beside] = [await redis.proxy(), await redis.proxy()];
+  const client = redis.client(proxy.url);
+  client.duplicate = ((options: RedisOptions) => redis.client(beside.url, options)) as Redis['duplicate'];
+  const heard: number[] = [];
+  await redis.open(storeOnDefaults(client)).listen!('k', (id) => heard.push(id));
+  await client.ping();
+  proxy.disconnectAll();
+  await eventually(async () => expect(beside.connections).toBe(2));
+  await eventually(async () => {
+    await admin.publish('k', '7');
+    expect(heard).toContain(7);
+  });
+});
+
 test('a follower of denials learns that its connection ended, however soon it is open again', async () => {
   const admin = redis.client();
   const store = redis.open(redisStore(redis.server.url));
@@ -123,4 +147,57 @@ test('a subscription that a busy server refuses is sent again, without an unhand
   });
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
+});
+
+test('a call that listens while node-redis still unsubscribes from the same channel is woken', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis()));
+  const stop = await store.listen!('k', () => undefined);
+  const heard: number[] = [];
+  stop();
+  await store.listen!('k', (id) => heard.push(id));
+  await store.listen!('other', () => undefined); // on the same connection: the reply to UNSUBSCRIBE was before
+  expect(await admin.publish('k', '7')).toBe(1);
+  await eventually(async () => expect(heard).toEqual([7]));
+});
+
+test('a message wakes each call once, however often node-redis has connected again', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis()));
+  const heard: number[] = [];
+  await store.listen!('k', (id) => heard.push(id));
+  for (let lost = 0; lost < 3; lost += 1) {
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(async () => expect(await admin.pubsub('NUMSUB', 'k')).toEqual(['k', 1]));
+  }
+  await admin.publish('k', '7');
+  await eventually(async () => expect(heard).toContain(7));
+  expect(heard.filter((id) => id === 7)).toHaveLength(1);
+});
+
+test('a subscriber that node-redis has given up connects again, and wakes all that listen', async () => {
+  const admin = redis.client();
+  const store = redis.open(redisStore(nodeRedis({ socket: { reconnectStrategy: false } })));
+  const heard: number[] = [];
+  await store.listen!('k', (id) => heard.push(id));
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await eventually(async () => {
+    await admin.publish('k', '7');
+    expect(heard).toContain(7);
+  });
+  expect(heard.filter((id) => id === EVERYONE)).toHaveLength(2); // when it was lost, and when it was back
+});
+
+test('a store closes also if its subscriber of node-redis refuses to end again, as in version 5', async () => {
+  const client = nodeRedis();
+  const duplicate = jest.spyOn(client, 'duplicate');
+  const store = redisStore(client);
+  await store.listen!('k', () => undefined);
+  const subscriber: { destroy(): void } = duplicate.mock.results[0]!.value;
+  const destroy = subscriber.destroy.bind(subscriber);
+  jest.spyOn(subscriber, 'destroy').mockImplementation(() => {
+    destroy();
+    throw new Error('The client is closed');
+  });
+  expect(await rejection(store.close())).toBeUndefined();
 });

@@ -46,17 +46,21 @@ const NOT_CONNECTED =
 /**
  * The error of a request without a whole answer.
  * @param ms the time after which it was given up, if it was
+ * @param closed whether the store has ended it. A program's own `fetch` may also abort requests
  */
-export function failedExchange(error: unknown, ms: number | undefined): StoreUnavailableError {
+export function failedExchange(
+  error: unknown,
+  ms: number | undefined,
+  closed: boolean,
+): StoreUnavailableError {
   if (ms !== undefined)
     return new StoreUnavailableError(`upstashStore: no answer within ${ms} ms`, {
       reason: 'timeout',
       late: true,
     });
-  const { name, cause } = Object(error) as Partial<Error>;
-  if (name === 'AbortError')
-    return new StoreUnavailableError('upstashStore: it was closed', { reason: 'closed' });
+  if (closed) return new StoreUnavailableError('upstashStore: it was closed', { reason: 'closed' });
   // `fetch` of Node.js only says that it failed, and names the reason in the cause.
+  const { cause } = Object(error) as Partial<Error>;
   const { message = String(error), code } = (cause ?? error) as Partial<Error & { code: string }>;
   return new StoreUnavailableError(`upstashStore: ${message || code}`, {
     reason: 'connection',

@@ -14,6 +14,8 @@ interface Sent {
 const SHORTEST = 2_000;
 /** A request may take three times the longest deadline: a late answer still shows that the store is not out. */
 const PATIENCE = 3;
+/** The longest such time, ms: a timer of more than 24 days would fire at once. */
+const LONGEST = 86_400_000;
 
 /** Sends scripts over the REST API of Upstash: the commands of one turn are one request. Each is sent at most once. */
 export class RestClient implements RedisClient {
@@ -52,7 +54,7 @@ export class RestClient implements RedisClient {
   }
 
   expect(deadline: number): void {
-    this.#timeout = Math.max(this.#timeout, PATIENCE * deadline);
+    this.#timeout = Math.max(this.#timeout, Math.min(LONGEST, PATIENCE * deadline));
   }
 
   close(): void {
@@ -91,7 +93,8 @@ export class RestClient implements RedisClient {
       const { ok, status, text } = await read(this.#rest.fetch(`${this.#rest.url}/pipeline`, init));
       answer = ok ? repliesOf(sent.length, status, text) : { failure: refusedRequest(status, text) };
     } catch (error) {
-      answer = { failure: failedExchange(error, late ? this.#timeout : undefined) };
+      const { aborted } = request.signal;
+      answer = { failure: failedExchange(error, late ? this.#timeout : undefined, aborted) };
     } finally {
       clearTimeout(timer);
       this.#underWay.delete(request);

@@ -159,6 +159,17 @@ test('waitUntil gets each request, and fetch sends it', async () => {
   expect(await Promise.all(waited)).toEqual(Array(waited.length).fill(undefined));
 });
 
+test('a deadline of many days gives requests that time, too', async () => {
+  const store = storeOf({
+    fetch: async (url, init) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return fetch(url, init);
+    },
+  });
+  const limiter = limiterOf(store, { deadline: '10d' });
+  expect(await limiter.consume('ann')).toMatchObject({ allowed: true, degraded: false });
+});
+
 describe('an outage, which the failure policy decides', () => {
   test.each<[string, number, string, string, boolean, RegExp]>([
     [

@@ -1,3 +1,4 @@
+import { EVERYONE } from '../../../packages/core/src/call/operation.js';
 import { CombinedLimiter, concurrency, gcra, type Store } from '../../../packages/core/src/index.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';
@@ -90,6 +91,18 @@ describe.each(KINDS)('$name', (kind) => {
       await holder.release(held);
       await waiter.release(await waiting);
     }
+  });
+
+  test('calls look when the subscriber connection is lost, and when it is replaced', async () => {
+    const name = uniqueName('cluster');
+    const heard: number[] = [];
+    const stop = await own.store(kind).listen!(name, (id) => heard.push(id));
+    const node = await listeningNode(name);
+    await node.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(async () => heard.length >= 2);
+    await listeningNode(name);
+    expect(heard).toEqual([EVERYONE, EVERYONE]);
+    stop();
   });
 
   test('a lost node with the subscriber connection is replaced by another', async () => {

@@ -122,6 +122,19 @@ test('a denial in flight during a reset is not cached', async () => {
   expect(await one.consume('k')).toMatchObject({ allowed: true });
 });
 
+test('a denial that the answer to a reset overtakes is not cached', async () => {
+  const { limiter, hold } = far();
+  const one = limiter();
+  await one.consume('k', { cost: 2 });
+  const deliver = hold();
+  const denied = one.consume('k');
+  hold()(); // later answers arrive at once
+  await one.reset('k');
+  deliver();
+  expect(await denied).toMatchObject({ allowed: false });
+  expect(await one.consume('k')).toMatchObject({ allowed: true });
+});
+
 test('any limiter of the store that resets a key ends its cached denials in this process', async () => {
   const { store, limiter } = far();
   const many = new RateLimiter({ name: 'many', policy: fixedWindow({ limit: 9, window: '1h' }), store });

@@ -63,8 +63,9 @@ export class DenyCache {
   /**
    * Permits that are held can be released elsewhere at any moment, so their denials are not cached. Each denial counts for an escalation, so
    * it must reach the store, except while a key of the call is blocked.
+   * @param began when the call began, ms of the monotonic clock, unless it was decided at once
    */
-  remember(call: KeyCall, answer: Answer, sentAt: number): void {
+  remember(call: KeyCall, answer: Answer, sentAt: number, began = Number.POSITIVE_INFINITY): void {
     if (this.longest === 0 || answer.wait === NEVER || answer.source !== undefined) return;
     const { several, limit, key: own, cost, at } = call;
     const parts = several ?? [{ limit, key: own, cost, at }];
@@ -74,6 +75,8 @@ export class DenyCache {
     if (longest === 0) return;
     const key = storageKey(parts[bindingPart(answer)]!);
     const counter = counterOf(key);
+    // Over several connections the answer to a reset can overtake a denial that was decided before it.
+    if (began < this.invalidations.latest(counter)) return;
     const count = this.invalidations.count(counter);
     const until = sentAt + longest;
     if (this.#recent.size >= MOST / 2) {

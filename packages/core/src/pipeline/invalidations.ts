@@ -1,3 +1,4 @@
+import { performance } from '#platform';
 import { type Call, storageKey } from '../call/call.js';
 import type { Operation } from '../call/operation.js';
 import { charCodeAt } from '../char-code-at.js';
@@ -11,15 +12,26 @@ const COUNTERS = 1024;
 /** Counts the operations of this process in one store that may change when a key passes. */
 export class Invalidations {
   readonly #counts = new Uint32Array(COUNTERS);
+  readonly #latest = new Float64Array(COUNTERS);
 
   count(counter: number): number {
     return this.#counts[counter]!;
   }
 
+  /** The last `add`, ms of the monotonic clock; 0 without one. */
+  latest(counter: number): number {
+    return this.#latest[counter]!;
+  }
+
   /** Call it at the start of a call and again at its end: a denial already in flight was decided before the change. */
   add({ operation, parts }: Call): void {
     if (!INVALIDATES.includes(operation)) return;
-    for (const part of parts) this.#counts[counterOf(storageKey(part))]! += 1;
+    const now = performance.now();
+    for (const part of parts) {
+      const counter = counterOf(storageKey(part));
+      this.#counts[counter]! += 1;
+      this.#latest[counter] = now;
+    }
   }
 }
 

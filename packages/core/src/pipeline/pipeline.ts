@@ -210,8 +210,10 @@ export class Pipeline implements Decider, CallOwner {
     const { node, operation, renews } = call;
     if (node !== undefined && !node.isWell) node.succeeded(call.ticket);
     if (operation !== 'consume') this.#context.invalidations.add(call);
-    else if (!answer.allowed && !call.traced)
-      this.#denyCache.remember(call, answer, call.departure?.localTime ?? 0);
+    else if (!answer.allowed && !call.traced) {
+      const { departure } = call;
+      this.#denyCache.remember(call, answer, departure?.localTime ?? 0, departure?.began);
+    }
     if (call.limit.prefetch !== undefined) this.#prefetch.learn(call, answer);
     const waiting = renews && this.#denyCache.renewed(call);
     call.resolve(answer);

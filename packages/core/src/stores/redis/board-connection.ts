@@ -92,6 +92,10 @@ const EVERY = 2_000;
 /** ms until the next attempt at a server that refuses: each refusal is a line in its log. */
 const REFUSED = 60_000;
 
+/** @throws StoreUnavailableError if it takes too long */
+const soon = (subscribed: Promise<unknown>): Promise<unknown> =>
+  within(subscribed, () => tooLate('no subscription', LONGEST), LONGEST);
+
 /** Never connects by itself: the next look opens a new connection, perhaps to another node. */
 const OPTIONS = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
 
@@ -136,7 +140,12 @@ class ChannelSubscription {
     try {
       const server = await this.#reach();
       if (this.#closed) return;
-      if (this.#connection === undefined || this.#node !== server.node) await this.#open(server);
+      if (this.#connection === undefined || this.#node !== server.node) {
+        await this.#open(server);
+      } else {
+        // Nothing else is sent on it, so it can be dead without notice.
+        await soon(this.#connection.subscribe(server.channel));
+      }
       if (this.#lostFor !== undefined && !this.#closed) {
         this.#lostFor = undefined;
         this.#subscriber.resumed();
@@ -176,8 +185,7 @@ class ChannelSubscription {
       });
     });
     ended.catch(() => {});
-    const subscribed = Promise.race([connection.subscribe(channel), ended]);
-    await within(subscribed, () => tooLate('no subscription', LONGEST), LONGEST);
+    await soon(Promise.race([connection.subscribe(channel), ended]));
   }
 
   /** @returns ms until the next look */

@@ -33,7 +33,7 @@ interface Client extends NodeRedisClient {
   )[];
   info?(section: string): Promise<unknown>;
   subscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string, listener: (message: string, channel: string) => void): Promise<unknown>;
   destroy(): void;
 }
 
@@ -112,21 +112,46 @@ export class NodeRedisAdapter implements RedisClient {
 
   duplicate(): Subscriber {
     const client = this.#client.duplicate() as Client;
-    client.on('error', () => {}); // it connects again by itself
-    const connected = client.connect();
-    connected.catch(() => {}); // subscribe() rejects with it
-    let listener: (channel: string, message: string) => void = () => {};
+    let connected: Promise<unknown> | undefined;
+    const connect = (): Promise<unknown> => {
+      if (connected !== undefined) return connected;
+      const attempt = client.connect();
+      connected = attempt;
+      attempt.catch(() => {
+        if (connected === attempt) connected = undefined;
+      });
+      return attempt;
+    };
+    let ended = (): void => {};
+    const end = () => {
+      connected = undefined;
+      ended();
+    };
+    client.on('end', end);
+    client.on('error', () => {
+      if (!client.isOpen) end(); // its `reconnectStrategy` gave up, which causes no `end`
+    });
+    let received: (channel: string, message: string) => void = () => {};
+    // The client calls each function that it was given. An `unsubscribe` without one would also end a `subscribe` that follows.
+    const listener = (message: string, channel: string) => received(channel, message);
+    void connect(); // subscribe() rejects with its error, and connects again after that
     return {
+      connect,
       async subscribe(channel) {
-        await connected;
-        await client.subscribe(channel, (message, name) => listener(name, message));
+        await connect();
+        await client.subscribe(channel, listener);
       },
-      unsubscribe: (channel) => client.unsubscribe(channel),
+      unsubscribe: (channel) => client.unsubscribe(channel, listener),
       on(event: string, added: (channel: string, message: string) => void) {
-        if (event === 'message') listener = added;
+        if (event === 'message') received = added;
+        else if (event === 'end') ended = added as () => void;
         else if (event !== 'error') client.on(event, added as () => void); // errors have their listener already
       },
-      disconnect: () => client.destroy(),
+      disconnect() {
+        try {
+          client.destroy();
+        } catch {} // node-redis 5 throws if it has ended
+      },
     };
   }
 

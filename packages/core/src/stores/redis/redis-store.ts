@@ -55,7 +55,7 @@ export class RedisStore implements Store {
   readonly #session: Session;
   readonly #sender: Sender;
   readonly #batches: Batches;
-  readonly #releases = new ReleaseSubscriber(() => this.#session.opened());
+  readonly #releases = new ReleaseSubscriber(() => this.#session.withNodes());
   readonly fleet: RedisBoard;
   #closing: Promise<void> | undefined;
   readonly #run = this.#runner(() => false);

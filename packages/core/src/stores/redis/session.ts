@@ -70,6 +70,13 @@ export class Session {
     return this.#use(client);
   }
 
+  /** The client, once it knows the nodes of its cluster, if it has one. */
+  async withNodes(): Promise<RedisClient> {
+    const client = await this.opened();
+    if (client.nodes?.('master').length === 0) await this.watch!.connected(client);
+    return client;
+  }
+
   /** All callers share one attempt. @param warmUp runs a script that changes nothing */
   connect(warmUp: (client: RedisClient) => Promise<unknown>): Promise<void> {
     this.#connecting ??= this.#connect(warmUp).finally(() => {

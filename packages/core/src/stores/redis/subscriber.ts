@@ -1,8 +1,8 @@
 import { EVERYONE } from '../../call/operation.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { getOrCreate } from '../../maps.js';
-import type { RedisClient } from './client.js';
-import { storeClosed } from './errors.js';
+import { isReady, Listeners, type RedisClient } from './client.js';
+import { NoConnectionError, storeClosed } from './errors.js';
 
 /** A connection that only subscribes. */
 export interface Subscriber {
@@ -10,7 +10,7 @@ export interface Subscriber {
   unsubscribe(channel: string): Promise<unknown>;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
   on(event: 'ready' | 'reconnecting' | 'end', listener: () => void): unknown;
-  /** Connects again after the end. Absent where the client never gives up by itself. */
+  /** Connects again after the end, unless it is connected. Absent where the client never gives up by itself. */
   connect?(): Promise<unknown>;
   /** @param reconnect whether to connect again */
   disconnect(reconnect?: boolean): void;
@@ -53,14 +53,19 @@ const LINGER_MS = 1000;
 /** ms until a connection that has ended by itself is opened again. */
 const REVIVAL_MS = 100;
 
-/** A Cluster subscribes on one node, and on another when that one is lost. Messages in between are lost; waiting calls also poll. */
-const CLUSTER_SUBSCRIBER_OPTIONS = {
-  enableOfflineQueue: true,
-  lazyConnect: false,
-  retryDelayOnFailover: 100,
-};
+/** When its node is lost, another takes its place, on a new connection. */
+const NODE_OPTIONS = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
 
 const WAITING = 'waiting for a concurrency limit';
+
+/** @throws NoConnectionError if there is no node */
+function someNode(nodes: readonly RedisClient[]): RedisClient {
+  const ready = nodes.filter(isReady);
+  const among = ready.length > 0 ? ready : nodes;
+  const node = among[Math.floor(Math.random() * among.length)];
+  if (node === undefined) throw new NoConnectionError('no connection');
+  return node;
+}
 
 type Granted = (id: number) => void;
 
@@ -77,6 +82,8 @@ export class ReleaseSubscriber {
   readonly #client: () => Promise<RedisClient>;
   readonly #channels = new Map<string, Channel>();
   #connection: Subscriber | undefined;
+  /** On the client, and on the node whose connection was duplicated. */
+  readonly #listeners = new Listeners();
   #lingering: NodeJS.Timeout | undefined;
   #revival: NodeJS.Timeout | undefined;
   #closed = false;
@@ -98,7 +105,7 @@ export class ReleaseSubscriber {
       ready: connection.subscribe(name),
     }));
     channel.listeners.add(granted);
-    const stop = () => this.#stop(connection, name, granted);
+    const stop = () => this.#stop(name, granted);
     try {
       await channel.ready;
     } catch (error) {
@@ -118,12 +125,21 @@ export class ReleaseSubscriber {
     for (const channel of this.#channels.keys()) this.#wake(channel, EVERYONE);
   };
 
-  #open(client: RedisClient): Subscriber {
-    const connection = client.isCluster
-      ? openSubscriber(client, WAITING, [], CLUSTER_SUBSCRIBER_OPTIONS)
-      : openSubscriber(client, WAITING, SUBSCRIBER_OPTIONS);
+  /**
+   * On one node of a cluster, because all nodes get all messages. A Cluster has a subscriber of its own, which does not tell when it was
+   * lost and messages were missed.
+   * @param missed whether messages may have been missed before
+   */
+  #open(client: RedisClient, missed = false): Subscriber {
+    const nodes = client.nodes?.('master');
+    const server = nodes === undefined ? client : someNode(nodes);
+    const connection = openSubscriber(server, WAITING, server === client ? SUBSCRIBER_OPTIONS : NODE_OPTIONS);
     connection.on('message', (channel, id) => this.#wake(channel, Number(id)));
-    if (!client.isCluster) this.#resubscribe(connection);
+    this.#listeners.remove();
+    // The cluster has lost the node, or has no use for it any more.
+    if (server !== client) this.#listeners.add(server, 'end', () => connection.disconnect());
+    // A cluster client of node-redis subscribes again by itself.
+    if (server !== client || !client.isCluster) this.#resubscribe(client, connection, missed);
     return connection;
   }
 
@@ -135,8 +151,8 @@ export class ReleaseSubscriber {
    * Subscribes again on each new connection. Waiting calls poll when the connection is lost, which may be an outage, and when it is back,
    * because messages may have been missed.
    */
-  #resubscribe(connection: Subscriber): void {
-    let state: 'new' | 'subscribed' | 'lost' = 'new';
+  #resubscribe(client: RedisClient, connection: Subscriber, missed: boolean): void {
+    let state: 'new' | 'subscribed' | 'lost' = missed ? 'lost' : 'new';
     connection.on('ready', async () => {
       try {
         await Promise.all([...this.#channels.keys()].map((channel) => connection.subscribe(channel)));
@@ -154,19 +170,38 @@ export class ReleaseSubscriber {
       this.wakeAll();
     };
     connection.on('reconnecting', lost);
-    // ioredis gives up for good when a Sentinel reports a failover during a connection attempt.
+    // This connection sends nothing, so it can be dead without notice. The client notices, and connects again, perhaps elsewhere.
+    let clientLost = false;
+    this.#listeners.add(client, 'close', () => {
+      clientLost = true;
+    });
+    this.#listeners.add(client, 'ready', () => {
+      if (clientLost && state === 'subscribed') connection.disconnect(true);
+      clientLost = false;
+    });
+    // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
     connection.on('end', () => {
       if (connection !== this.#connection) return;
       lost();
-      this.#revival = setTimeout(() => connection.connect?.().catch(() => {}), REVIVAL_MS).unref();
+      this.#reviveSoon(client, connection);
     });
   }
 
-  #stop(connection: Subscriber, channel: string, granted: Granted): void {
+  #reviveSoon(client: RedisClient, connection: Subscriber): void {
+    clearTimeout(this.#revival);
+    this.#revival = setTimeout(() => {
+      const nodes = client.nodes?.('master');
+      if (nodes === undefined) connection.connect?.().catch(() => {});
+      else if (nodes.length === 0) this.#reviveSoon(client, connection);
+      else this.#connection = this.#open(client, true);
+    }, REVIVAL_MS).unref();
+  }
+
+  #stop(channel: string, granted: Granted): void {
     const listeners = this.#channels.get(channel)?.listeners;
     if (!listeners?.delete(granted) || listeners.size > 0) return;
     this.#channels.delete(channel);
-    connection.unsubscribe(channel).catch(() => {}); // the connection is lost, and its subscriptions with it
+    this.#connection?.unsubscribe(channel).catch(() => {}); // the connection is lost, and its subscriptions with it
     if (this.#channels.size > 0 || this.#closed) return;
     clearTimeout(this.#lingering);
     this.#lingering = setTimeout(() => {
@@ -175,6 +210,7 @@ export class ReleaseSubscriber {
   }
 
   #disconnect(): void {
+    this.#listeners.remove();
     clearTimeout(this.#lingering);
     clearTimeout(this.#revival);
     const connection = this.#connection;
