@@ -55,7 +55,7 @@ export class RedisStore implements Store {
   readonly #session: Session;
   readonly #sender: Sender;
   readonly #batches: Batches;
-  readonly #releases = new ReleaseSubscriber(() => this.#session.withNodes());
+  readonly #releases: ReleaseSubscriber;
   readonly fleet: RedisBoard;
   #closing: Promise<void> | undefined;
   readonly #run = this.#runner(() => false);
@@ -73,6 +73,7 @@ export class RedisStore implements Store {
       maker,
     );
     this.#session = new Session(redis, this.health);
+    this.#releases = new ReleaseSubscriber(this.#session);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
     this.#batches = new Batches(this.#sender);
     this.send = this.#batches.add;

@@ -69,6 +69,12 @@ function someNode(nodes: readonly RedisClient[]): RedisClient {
 
 type Granted = (id: number) => void;
 
+/** What a subscriber needs of its session. */
+interface ClientSource {
+  withNodes(): Promise<RedisClient>;
+  readonly watch: { readonly reconnected: Set<() => void> } | undefined;
+}
+
 interface Channel {
   readonly listeners: Set<Granted>;
   readonly ready: Promise<unknown>;
@@ -79,22 +85,24 @@ interface Channel {
  * needed: a connection that subscribes can do nothing else.
  */
 export class ReleaseSubscriber {
-  readonly #client: () => Promise<RedisClient>;
+  readonly #session: ClientSource;
   readonly #channels = new Map<string, Channel>();
   #connection: Subscriber | undefined;
-  /** On the client, and on the node whose connection was duplicated. */
+  /** On the node whose connection was duplicated. */
   readonly #listeners = new Listeners();
+  /** The client is connected again. */
+  #reconnected = (): void => {};
   #lingering: NodeJS.Timeout | undefined;
   #revival: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(client: () => Promise<RedisClient>) {
-    this.#client = client;
+  constructor(session: ClientSource) {
+    this.#session = session;
   }
 
   /** Scripts publish under the key with the prefix of the client. */
   async listen(key: string, granted: Granted): Promise<() => void> {
-    const client = await this.#client();
+    const client = await this.#session.withNodes();
     if (this.#closed) throw storeClosed();
     const name = `${client.options?.keyPrefix ?? ''}${key}`;
     clearTimeout(this.#lingering);
@@ -171,14 +179,11 @@ export class ReleaseSubscriber {
     };
     connection.on('reconnecting', lost);
     // This connection sends nothing, so it can be dead without notice. The client notices, and connects again, perhaps elsewhere.
-    let clientLost = false;
-    this.#listeners.add(client, 'close', () => {
-      clientLost = true;
-    });
-    this.#listeners.add(client, 'ready', () => {
-      if (clientLost && state === 'subscribed') connection.disconnect(true);
-      clientLost = false;
-    });
+    this.#session.watch?.reconnected.delete(this.#reconnected);
+    this.#reconnected = () => {
+      if (state === 'subscribed') connection.disconnect(true);
+    };
+    this.#session.watch?.reconnected.add(this.#reconnected);
     // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
     connection.on('end', () => {
       if (connection !== this.#connection) return;
@@ -211,6 +216,7 @@ export class ReleaseSubscriber {
 
   #disconnect(): void {
     this.#listeners.remove();
+    this.#session.watch?.reconnected.delete(this.#reconnected);
     clearTimeout(this.#lingering);
     clearTimeout(this.#revival);
     const connection = this.#connection;

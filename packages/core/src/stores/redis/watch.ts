@@ -24,6 +24,9 @@ export class RedisWatch {
   /** The last error by node; of the client as a whole under ''. */
   readonly #errors = new Map<string, Error>();
   readonly #attempts = new Map<RedisClient, Attempt>();
+  /** Called when the client was lost and is ready again. Stores share these listeners, too. */
+  readonly reconnected = new Set<() => void>();
+  #wasLost = false;
   readonly #listeners = new Listeners();
   #lastKey: string | undefined;
   #lastSlot = 0;
@@ -177,9 +180,13 @@ export class RedisWatch {
     this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
     this.#listeners.add(client, 'close', () => {
       this.misplaced = undefined; // the next connection runs SELECT again
+      if (client === this.#client) this.#wasLost = true;
     });
     this.#listeners.add(client, 'ready', () => {
       if (this.misplaced === undefined) this.#errors.delete(name);
+      if (client !== this.#client || !this.#wasLost) return;
+      this.#wasLost = false;
+      for (const listener of [...this.reconnected]) listener();
     });
   }
 }
