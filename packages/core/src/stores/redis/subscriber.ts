@@ -88,6 +88,8 @@ export class ReleaseSubscriber {
   readonly #session: ClientSource;
   readonly #channels = new Map<string, Channel>();
   #connection: Subscriber | undefined;
+  /** Lost: messages may have been missed since then. */
+  #state: 'new' | 'subscribed' | 'lost' = 'new';
   /** On the node whose connection was duplicated. */
   readonly #listeners = new Listeners();
   /** The client is connected again. */
@@ -120,6 +122,7 @@ export class ReleaseSubscriber {
       stop();
       throw error;
     }
+    if (this.#state === 'new') this.#state = 'subscribed';
     return stop;
   }
 
@@ -136,9 +139,9 @@ export class ReleaseSubscriber {
   /**
    * On one node of a cluster, because all nodes get all messages. A Cluster has a subscriber of its own, which does not tell when it was
    * lost and messages were missed.
-   * @param missed whether messages may have been missed before
    */
-  #open(client: RedisClient, missed = false): Subscriber {
+  #open(client: RedisClient, state: 'new' | 'lost' = 'new'): Subscriber {
+    this.#state = state;
     const nodes = client.nodes?.('master');
     const server = nodes === undefined ? client : someNode(nodes);
     const connection = openSubscriber(server, WAITING, server === client ? SUBSCRIBER_OPTIONS : NODE_OPTIONS);
@@ -147,7 +150,7 @@ export class ReleaseSubscriber {
     // The cluster has lost the node, or has no use for it any more.
     if (server !== client) this.#listeners.add(server, 'end', () => connection.disconnect());
     // A cluster client of node-redis subscribes again by itself.
-    if (server !== client || !client.isCluster) this.#resubscribe(client, connection, missed);
+    if (server !== client || !client.isCluster) this.#resubscribe(client, connection);
     return connection;
   }
 
@@ -159,8 +162,7 @@ export class ReleaseSubscriber {
    * Subscribes again on each new connection. Waiting calls poll when the connection is lost, which may be an outage, and when it is back,
    * because messages may have been missed.
    */
-  #resubscribe(client: RedisClient, connection: Subscriber, missed: boolean): void {
-    let state: 'new' | 'subscribed' | 'lost' = missed ? 'lost' : 'new';
+  #resubscribe(client: RedisClient, connection: Subscriber): void {
     connection.on('ready', async () => {
       try {
         await Promise.all([...this.#channels.keys()].map((channel) => connection.subscribe(channel)));
@@ -169,19 +171,19 @@ export class ReleaseSubscriber {
         if (!this.#closed) connection.disconnect(true);
         return;
       }
-      if (state === 'lost') this.wakeAll();
-      state = 'subscribed';
+      if (this.#state === 'lost') this.wakeAll();
+      this.#state = 'subscribed';
     });
     const lost = () => {
-      if (state !== 'subscribed') return;
-      state = 'lost';
+      if (this.#state !== 'subscribed') return;
+      this.#state = 'lost';
       this.wakeAll();
     };
     connection.on('reconnecting', lost);
     // This connection sends nothing, so it can be dead without notice. The client notices, and connects again, perhaps elsewhere.
     this.#session.watch?.reconnected.delete(this.#reconnected);
     this.#reconnected = () => {
-      if (state === 'subscribed') connection.disconnect(true);
+      if (this.#state === 'subscribed') connection.disconnect(true);
     };
     this.#session.watch?.reconnected.add(this.#reconnected);
     // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
@@ -198,7 +200,7 @@ export class ReleaseSubscriber {
       const nodes = client.nodes?.('master');
       if (nodes === undefined) connection.connect?.().catch(() => {});
       else if (nodes.length === 0) this.#reviveSoon(client, connection);
-      else this.#connection = this.#open(client, true);
+      else this.#connection = this.#open(client, 'lost');
     }, REVIVAL_MS).unref();
   }
 
