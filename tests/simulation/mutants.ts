@@ -43,7 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a cached denial counts from its arrival',
-    changes: core('pipeline/pipeline.ts', 'call.departure?.localTime ?? 0', 'this.clock.now()'),
+    changes: core('pipeline/pipeline.ts', 'departure?.localTime ?? 0', 'this.clock.now()'),
     breaks: ['cachedDenialsEndInTime'],
   },
   {
