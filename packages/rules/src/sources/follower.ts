@@ -60,6 +60,7 @@ export class Follower {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#endWatch?.();
+    this.#source.close?.();
   }
 
   async #read(): Promise<void> {

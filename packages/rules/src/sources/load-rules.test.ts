@@ -71,6 +71,19 @@ describe('a function as a source', () => {
     expect(rules.problem).toBeUndefined();
   });
 
+  test('is aborted by close, which also ends a reload', async () => {
+    const signals: AbortSignal[] = [];
+    rules = await loadRules(({ signal }) => {
+      signals.push(signal);
+      return signals.length === 1 ? text(1) : new Promise<string>(() => {});
+    });
+    const reloaded = rules.reload();
+    await rules.close();
+    await reloaded;
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+    expect(reported()).toEqual(['loaded v1']);
+  });
+
   test('makes loadRules reject if its first version is refused', async () => {
     expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
     await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
