@@ -154,6 +154,12 @@ test('a foreign list or text is checked field by field, and not transferred if i
   );
 });
 
+test('the author may have any characters, also separators of lines', async () => {
+  const by = 'ann\n\r\u2028\u2029"\0';
+  await source.push(text(1), { by });
+  expect(await source.versions()).toMatchObject([{ by }]);
+});
+
 test('two concurrent pushes do not overwrite each other', async () => {
   await source.push(text(1), { by: 'ann', replaces: 0 });
   const pushes = [2, 3].map((limit) => source.push(text(limit), { by: `push ${limit}`, replaces: 1 }));

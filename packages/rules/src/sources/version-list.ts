@@ -25,7 +25,7 @@ export interface RulesVersion {
 export const MOST_VERSIONS = 10;
 
 /** The stored list: one line for each version, the latest first, with its time and the rest as JSON. */
-const LINE = /^(\d{1,15}) (\{.*\})$/;
+const LINE = /^(\d{1,15}) (\{.*\})$/s; // JSON does not escape U+2028
 /** The characters of an id, which is part of a key. */
 const ID = /^[\w-]{1,64}$/;
 
