@@ -121,7 +121,7 @@ export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
 export type { CallParts } from './call/call.js';
 export type { Thresholds } from './call/limit.js';
-export { unref } from './clock.js';
+export { LONGEST_TIMER, unref } from './clock.js';
 export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
 export type { CallObserver, ObservedLimiter } from './limiter/observer.js';
 export { redisScripts } from './stores/redis/wire.js';

@@ -50,7 +50,8 @@ export function dashboard<Context = unknown>(
 ): Dashboard<Context> {
   checkOptions('dashboard', options, ['authorize', 'write', 'hosts', 'findings']);
   const { authorize, write = false, findings } = options;
-  if (typeof store?.decide !== 'function') {
+  // Without a notice board, as in a store of your own, each open page would fail, and leave its subscriptions behind.
+  if (typeof store?.decide !== 'function' || store.fleet === undefined) {
     throw new TypeError(`dashboard: store must be memoryStore() or redisStore(…), not ${describe(store)}`);
   }
   if (typeof authorize !== 'function') {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { type DenialReport, type FleetDenial, ownerOf } from '@sluice/fleet';
 import type { Denial, LimiterInfo } from './messages.js';
 import type { Reports, RoundTrip } from './reports.js';
@@ -28,7 +29,7 @@ export class Denials {
 
   add(report: DenialReport): void {
     const { process, storeCalls, denials, omitted } = report;
-    if (storeCalls !== undefined) this.#calls.set(process, { ...storeCalls, receivedAt: Date.now() });
+    if (storeCalls !== undefined) this.#calls.set(process, { ...storeCalls, receivedAt: performance.now() });
     for (const denial of denials) this.#keep(denial, `${report.host}:${report.pid}`);
     this.#omitted += omitted;
   }
@@ -53,7 +54,7 @@ export class Denials {
 
   /** The round trip of all processes: the mean of their medians, weighted by calls, and the largest p99. */
   roundTrip(): RoundTrip | null {
-    const since = Date.now() - FRESH;
+    const since = performance.now() - FRESH;
     for (const [process, { receivedAt }] of this.#calls) if (receivedAt < since) this.#calls.delete(process);
     const all = [...this.#calls.values()];
     const calls = all.reduce((sum, { count }) => sum + count, 0);

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { RateLimiter, Store } from '@sluice/core';
 import type { LimiterDefinition } from '@sluice/core/internal';
 import { type LeftOut, openLimiter, policyText, readDefinitions } from '@sluice/fleet';
@@ -57,8 +58,8 @@ export class Limiters {
   }
 
   #all(): Promise<ReadonlyMap<string, Known>> {
-    if (this.#known === undefined || Date.now() - this.#readAt > FRESH) {
-      this.#readAt = Date.now();
+    if (this.#known === undefined || performance.now() - this.#readAt > FRESH) {
+      this.#readAt = performance.now();
       this.#known = this.#read();
       this.#known.catch(() => {
         this.#known = undefined;

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { memoryStore } from '@sluice/core';
 import type { Dashboard } from './dashboard.js';
 import { dashboard, nodeHandler } from './index.js';
+import { Streams } from './streams.js';
 
 const failure = new Error('the disk is gone');
 const failing = Object.assign(() => Promise.reject(failure), {
@@ -49,6 +50,22 @@ test('with next, the error is passed to next', async () => {
   const next = jest.fn(() => 'next');
   expect(await fetchOnce(failing, next)).toEqual([200, 'next']);
   expect(next.mock.calls).toEqual([[failure]]);
+});
+
+test('a client that does not read its stream loses its connection, without a warning', async () => {
+  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const streams = new Streams();
+  const page = async () =>
+    streams.open((send) => {
+      for (let i = 0; i < 5; i += 1) send('a', 'x'.repeat(1_000_000));
+      return () => {};
+    }, new AbortController().signal);
+  try {
+    await expect(fetchOnce(Object.assign(page, { close: async () => {} }) as Dashboard)).rejects.toThrow();
+    expect(warnings).not.toHaveBeenCalled();
+  } finally {
+    warnings.mockRestore();
+  }
 });
 
 test.each([

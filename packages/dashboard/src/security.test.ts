@@ -1,4 +1,5 @@
 import { fixedWindow, memoryStore, RateLimiter, redisStore } from '@sluice/core';
+import { farStore } from '../../../tests/support/far-store.js';
 import { type Dashboard, type DashboardOptions, dashboard } from './index.js';
 
 const ORIGIN = 'http://127.0.0.1:3000';
@@ -217,4 +218,12 @@ test.each([
 ] as [object, RegExp][])('the options %p are refused', (options, message) => {
   open();
   expect(() => dashboard(store, options as never)).toThrow(message);
+});
+
+test('a store without a notice board is refused', () => {
+  open();
+  const { store: own } = farStore();
+  expect(() => dashboard(own, { authorize: () => true })).toThrow(
+    'dashboard: store must be memoryStore() or redisStore(…), not ',
+  );
 });

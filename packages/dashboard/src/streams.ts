@@ -9,6 +9,8 @@ const HEARTBEAT = 15_000;
 const LONGEST = 300_000;
 /** The most unsent bytes. A slower client loses its stream. */
 const BEHIND = 4_000_000;
+/** Time in which a client reads the rest of a stream that has ended, ms. */
+const REST = 5_000;
 
 /** Sends an event. */
 export type Send = (event: string, data: unknown) => void;
@@ -58,9 +60,13 @@ export class Streams {
       controller.enqueue(bytes.encode(text));
       if (controller.desiredSize! <= 0 || performance.now() > until) end();
     };
+    // An error drops the unsent bytes, and ends the connection: both would stay for as long as a client that does not read.
+    const drop = () => controller.error(new Error('The client does not read'));
     const end = () => {
       if (ended) return;
       ended = true;
+      if (controller.desiredSize! <= 0) drop();
+      else setTimeout(drop, REST).unref();
       clearInterval(heartbeat);
       signal.removeEventListener('abort', end);
       this.#open.delete(end);
@@ -68,7 +74,7 @@ export class Streams {
       try {
         controller.close();
       } catch {
-        // The client canceled the stream.
+        // The client canceled the stream, or was dropped.
       }
     };
     let stop: (() => void) | undefined;

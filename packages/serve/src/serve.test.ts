@@ -195,6 +195,30 @@ test('close ends calls that outlast the grace', async () => {
   await store.close();
 });
 
+test('close waits for calls also with a grace that is longer than any timer', async () => {
+  const store = memoryStore();
+  const rules = new Rules(text('rules', 1, ', timeout: 1h'), { store });
+  const served = await serve(rules, { ...FREE, grace: '30d' });
+  await rules.limiter('user').consume('ann');
+  const client = new AbortController();
+  let isOver = false;
+  const waits = fetch(`http://127.0.0.1:${served.port}/v1/auth`, {
+    headers: FORWARDED,
+    signal: client.signal,
+  }).catch(() => {
+    isOver = true;
+  });
+  await eventually(async () => (await rules.limiter('user').peek('ann')).retryAfter > 3_600_000);
+  const closed = served.close();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(isOver).toBe(false);
+  client.abort();
+  await waits;
+  await closed;
+  await rules.close();
+  await store.close();
+});
+
 test.each([
   ['port', 'at once', '1h'],
   ['grpcPort', 'after the grace', '20ms'],

@@ -1,6 +1,13 @@
 import type { AddressInfo, Server } from 'node:net';
 import type { Duration } from '@sluice/core';
-import { checkInteger, checkOptions, connectAtStart, describe, toMicros } from '@sluice/core/internal';
+import {
+  checkInteger,
+  checkOptions,
+  connectAtStart,
+  describe,
+  LONGEST_TIMER,
+  toMicros,
+} from '@sluice/core/internal';
 import type { LoadedRules, Rules } from '@sluice/rules';
 import { Connections } from './connections.js';
 import { Decider } from './decider.js';
@@ -45,7 +52,7 @@ export async function serve(rules: Rules, options: ServeOptions = {}): Promise<S
   checkInteger('serve: port', port, 0, 65_535);
   checkInteger('serve: grpcPort', grpcPort, 0, 65_535);
   const requestTimeout = toMicros('serve: requestTimeout', options.requestTimeout ?? '10s', 1_000) / 1_000;
-  const grace = toMicros('serve: grace', options.grace ?? '10s', 0) / 1_000;
+  const grace = Math.min(toMicros('serve: grace', options.grace ?? '10s', 0) / 1_000, LONGEST_TIMER);
 
   // A first call that connects outlasts Envoy's timeout, and Envoy passes it. If the store is out, the server starts after at most 2 s.
   await connectAtStart(rules.store);

@@ -13,15 +13,15 @@ export const rollback: CommandDefinition = {
   ],
   summary: 'push an earlier version of the rules again',
   description:
-    'Makes an earlier version of the rules the latest one again. During a roll-out that is by default the version that most callers ' +
-    'have. Shows what changes, and asks. Exits with 1 if nothing was changed.',
+    'Makes an earlier version of the rules the latest one again. During a roll-out, and when it is complete, that is by default the ' +
+    'version from before it. Shows what changes, and asks. Exits with 1 if nothing was changed.',
   example: ['rollback', 'Shows what changes back, asks, and pushes the version before.'],
   writes: true,
   async run(context, [wanted], { rules: name, by, yes }) {
     const { output, ask } = context;
     const pushed = await pushedRules(context, String(name));
-    const [latest, before] = pushed.versions;
-    const to = wanted === undefined ? (latest?.before ?? before?.number) : Number(wanted);
+    const [latest] = pushed.versions;
+    const to = wanted === undefined ? pushed.source.rollbackTarget(pushed.versions) : Number(wanted);
     const target = pushed.versions.find(({ number }) => number === to);
     if (latest === undefined || target === undefined) {
       const kept = pushed.versions.map(({ number }) => number).join(', ');

@@ -80,11 +80,17 @@ export class LimiterPool {
     const limiter = new RateLimiter({ ...this.#base, name, ...given }, this.#decider);
     this.limiters.set(key, limiter);
     this.#latest = limiter;
-    if (this.#ownStore === undefined) {
-      const latest = () => RateLimiter.internals(this.#latest!).limits;
-      this.#endUse ??= announcePool(this.store, this.#kind, this.name, latest, () => this.#plans());
-    }
+    if (this.#endUse === undefined) this.announce(true);
     return limiter;
+  }
+
+  /** Makes it known to other processes again, or no longer. Of two pools of one name the first is known, until it ends. */
+  announce(isInForce: boolean): void {
+    this.#endUse?.();
+    this.#endUse = undefined;
+    if (!isInForce || this.#ownStore !== undefined || this.#latest === undefined) return;
+    const latest = () => RateLimiter.internals(this.#latest!).limits;
+    this.#endUse = announcePool(this.store, this.#kind, this.name, latest, () => this.#plans());
   }
 
   #plans(): LimiterDefinition['plans'] {

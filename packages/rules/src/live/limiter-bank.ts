@@ -39,19 +39,23 @@ export class LimiterBank {
     return limiter;
   }
 
-  /** Closes the limiters of all other rules once no request uses them. */
+  /** Closes the limiters of all other rules once no request uses them. Other processes know only those of these rules. */
   keep(rules: readonly (readonly [RuleSet, Rule])[]): void {
     const kept = new Set(
       rules.flatMap(([set, rule]) =>
         [...rule.numbers.values()].map(({ escalate }) => idOf(set, rule, escalate)),
       ),
     );
-    for (const [id, pool] of this.#pools)
-      if (!kept.has(id))
-        this.#retired.add(pool, () => {
-          this.#pools.delete(id);
-          this.#rules.delete(id);
-        });
+    const pools = [...this.#pools];
+    for (const [id, pool] of pools) {
+      if (kept.has(id)) continue;
+      pool.announce(false);
+      this.#retired.add(pool, () => {
+        this.#pools.delete(id);
+        this.#rules.delete(id);
+      });
+    }
+    for (const [id, pool] of pools) if (kept.has(id)) pool.announce(true);
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,7 @@ export class FileSource implements RulesSource {
   readonly identity: string;
   readonly file: string;
   readonly every = EVERY;
-  /** State of the file when it was read. */
+  /** State of the file when it was read; undefined if it was young. */
   #signature: string | undefined;
 
   constructor(path: string | URL) {
@@ -43,7 +43,8 @@ export class FileSource implements RulesSource {
         const text = await readFile(this.name, 'utf8').catch(() => undefined); // replaced meanwhile: check again
         if (seen.age < OLD) await sleep(QUIET);
         if (text !== undefined && (await this.#look())?.signature === seen.signature) {
-          this.#signature = seen.signature;
+          // A file system that counts whole seconds gives a second write the same times: a young file is read again.
+          this.#signature = seen.age < OLD ? undefined : seen.signature;
           const id = fingerprintOf(text);
           return id === known ? undefined : { id, text };
         }

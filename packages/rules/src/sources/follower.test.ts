@@ -10,6 +10,27 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+test('an interval of 30 days, which is longer than any timer, does not read all the time', async () => {
+  let reads = 0;
+  const source: RulesSource = {
+    name: 'a store',
+    identity: 'a store',
+    every: HOUR,
+    async read() {
+      reads += 1;
+      return undefined;
+    },
+  };
+  const follower = new Follower(source, '1', 30 * 24 * HOUR, {
+    found: () => undefined,
+    unchanged: () => undefined,
+    failed: () => undefined,
+  });
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(reads).toBe(0);
+  follower.close();
+});
+
 test('a read that a notice began and that fails is repeated soon, however many reads failed before', async () => {
   let works = false;
   let reads = 0;

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER } from '@sluice/core/internal';
 import type { RulesSource, SourcedRules } from './rules-source.js';
 
 /** Pause after a failed read, ms. It doubles with each failure, up to the usual pause. */
@@ -59,6 +60,7 @@ export class Follower {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#endWatch?.();
+    this.#source.close?.();
   }
 
   async #read(): Promise<void> {
@@ -83,7 +85,7 @@ export class Follower {
   #schedule(): void {
     const pause =
       this.#failures === 0 ? this.#every : Math.min(this.#every, RETRY * 2 ** (this.#failures - 1));
-    const ms = pause * (0.9 + Math.random() / 5);
+    const ms = Math.min(pause * (0.9 + Math.random() / 5), LONGEST_TIMER);
     this.#timer = setTimeout(() => void this.check(), ms).unref();
   }
 }

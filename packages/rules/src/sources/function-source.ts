@@ -15,6 +15,8 @@ export class FunctionSource implements RulesSource {
   readonly name: string;
   readonly identity: RulesFunction;
   readonly every = 30_000;
+  /** Ends the pending call. */
+  #end: ((why: RulesSourceError) => void) | undefined;
 
   constructor(private readonly get: RulesFunction) {
     this.identity = get;
@@ -32,18 +34,29 @@ export class FunctionSource implements RulesSource {
     return id === known ? undefined : { id, text };
   }
 
+  /** A function that ignores its signal must not keep the process alive. */
+  close(): void {
+    this.#end?.(new RulesSourceError(this.name, 'the rules were closed'));
+  }
+
   #got(): Promise<string | RulesDocument> {
-    const end = new AbortController();
+    const aborter = new AbortController();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const late = new RulesSourceError(this.name, `no answer within ${LONGEST / 1000} s`);
-        reject(late);
-        end.abort(late);
-      }, LONGEST);
-      const call = async () => this.get({ signal: end.signal });
+      const end = (why: RulesSourceError) => {
+        clearTimeout(timer);
+        reject(why);
+        aborter.abort(why);
+      };
+      const late = () => end(new RulesSourceError(this.name, `no answer within ${LONGEST / 1000} s`));
+      const timer = setTimeout(late, LONGEST);
+      this.#end = end;
+      const call = async () => this.get({ signal: aborter.signal });
       call()
         .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
+        .finally(() => {
+          clearTimeout(timer);
+          if (this.#end === end) this.#end = undefined;
+        });
     });
   }
 }

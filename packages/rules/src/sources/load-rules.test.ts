@@ -1,5 +1,6 @@
 import { memoryStore, type RulesMessage, subscribe } from '@sluice/core';
 import { eventually } from '../../../../tests/support/eventually.js';
+import { farStore } from '../../../../tests/support/far-store.js';
 import { rejection } from '../../../../tests/support/rejection.js';
 import { isRulesError, type LoadedRules, loadRules, type RulesDocument } from '../index.js';
 
@@ -70,6 +71,19 @@ describe('a function as a source', () => {
     expect(rules.problem).toBeUndefined();
   });
 
+  test('is aborted by close, which also ends a reload', async () => {
+    const signals: AbortSignal[] = [];
+    rules = await loadRules(({ signal }) => {
+      signals.push(signal);
+      return signals.length === 1 ? text(1) : new Promise<string>(() => {});
+    });
+    const reloaded = rules.reload();
+    await rules.close();
+    await reloaded;
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+    expect(reported()).toEqual(['loaded v1']);
+  });
+
   test('makes loadRules reject if its first version is refused', async () => {
     expect(isRulesError(await rejection(loadRules(() => 'rules: []')))).toBe(true);
     await expect(loadRules(() => text(1), { every: '1ms' })).rejects.toThrow('loadRules: every must be');
@@ -78,6 +92,22 @@ describe('a function as a source', () => {
     );
     await expect(loadRules(5 as never)).rejects.toThrow('loadRules takes the path of a file');
   });
+});
+
+test('a first version that a Redis Cluster cannot decide is refused if there is a fallback', async () => {
+  const together = (more: string) =>
+    `${text(1)}  - { name: user, match: { path: /v1/* }, key: USER, limit: { gcra: { limit: 1, period: 1m } } }\n${more}`;
+  let answer = together('');
+  const { store } = farStore({ slotted: true });
+  await expect(loadRules(() => answer, { store })).rejects.toThrow(/a Redis Cluster decides keys together/);
+  rules = await loadRules(() => answer, { store, fallback: text(7) });
+  expect([rules.version, rules.problem?.message]).toEqual(['v7', expect.stringMatching(/a Redis Cluster/)]);
+  answer = together('hashTag: api\n');
+  await rules.reload();
+  expect([rules.version, rules.problem]).toEqual(['v1', undefined]);
+  expect(reported()).toEqual(['refused v7', 'loaded v1']);
+  await rules.close();
+  await store.close();
 });
 
 test('a request decides under the version it began with, and removed rules stay open for it', async () => {

@@ -39,7 +39,12 @@ export class LoadedRules extends Rules {
     this.#fingerprint = version.fingerprint;
     if (problem !== undefined && isRulesSourceError(problem)) this.#unreadable = problem;
     else this.#refusal = problem;
-    if (version.before !== undefined) this.replace(version.set, version.before);
+    try {
+      if (version.before !== undefined) this.replace(version.set, version.before);
+    } catch (error) {
+      void super.close();
+      throw error;
+    }
     this.#announced = announceRules(this.store.fleet, LAYOUT, () => ({
       name: this.name,
       source: this.source,
@@ -142,7 +147,14 @@ export async function loadRules(
   const from = sourceOf(source);
   const every = given === undefined ? from.every : toMicros('loadRules: every', given, 100_000) / 1000;
   const spare = fallback === undefined ? undefined : fallbackVersion(fallback);
-  return new LoadedRules(from, await firstOf(from, spare), every, others);
+  const first = await firstOf(from, spare);
+  try {
+    return new LoadedRules(from, first, every, others);
+  } catch (error) {
+    // A Redis Cluster refuses some valid documents. An invalid option throws again.
+    if (spare === undefined || first.version === spare) throw error;
+    return new LoadedRules(from, { version: spare, id: first.id, problem: error as Error }, every, others);
+  }
 }
 
 async function firstOf(source: RulesSource, fallback: ReadyVersion | undefined): Promise<Found> {

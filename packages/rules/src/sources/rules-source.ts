@@ -30,6 +30,8 @@ export interface RulesSource {
   read(known: string | undefined): Promise<SourcedRules | undefined>;
   /** Calls `changed` when there can be a new version. Returns a function that unsubscribes. */
   watch?(changed: () => void): () => void;
+  /** Ends a pending read. */
+  close?(): void;
 }
 
 /** Rules could not be read from their source. */

@@ -154,6 +154,12 @@ test('a foreign list or text is checked field by field, and not transferred if i
   );
 });
 
+test('the author may have any characters, also separators of lines', async () => {
+  const by = 'ann\n\r\u2028\u2029"\0';
+  await source.push(text(1), { by });
+  expect(await source.versions()).toMatchObject([{ by }]);
+});
+
 test('two concurrent pushes do not overwrite each other', async () => {
   await source.push(text(1), { by: 'ann', replaces: 0 });
   const pushes = [2, 3].map((limit) => source.push(text(limit), { by: `push ${limit}`, replaces: 1 }));
@@ -211,6 +217,24 @@ describe('a rollout', () => {
     await source.push(partly(3, 100));
     await rules.reload();
     expect(new Set(await limits())).toEqual(new Set([3]));
+  });
+
+  test('that is complete goes back to the version before it, also after many steps', async () => {
+    await source.push(text(1));
+    for (let percent = 10; percent < 100; percent += 10) await source.push(partly(2, percent));
+    await source.push(text(2));
+    rules = await loadRules(source, { store });
+    expect(await source.rollback()).toMatchObject({ number: 12, version: 'v1', rollbackTo: 1 });
+    await rules.reload();
+    expect(new Set(await limits())).toEqual(new Set([1]));
+    expect(await source.rollback()).toMatchObject({ number: 13, version: 'v2', rollbackTo: 11 }); // undoes the first
+  });
+
+  test('that was ended by a rollback goes on with the next one', async () => {
+    await source.push(text(1));
+    await source.push(partly(2, 30));
+    expect(await source.rollback()).toMatchObject({ number: 3, rollbackTo: 1 });
+    expect(await source.rollback()).toMatchObject({ number: 4, rollbackTo: 2, percent: 30, before: 3 });
   });
 
   test('of many steps keeps the version before it', async () => {

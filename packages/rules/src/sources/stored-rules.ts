@@ -7,7 +7,7 @@ import type { RuleSet } from '../rule-set.js';
 import { RulesConflictError } from './rules-conflict-error.js';
 import { type RulesSource, RulesSourceError, type SourcedRules } from './rules-source.js';
 import { StoredVersions } from './stored-versions.js';
-import { pushOf, type RulesVersion, wholeVersion } from './version-list.js';
+import { pushOf, type RulesVersion, rollbackTarget, wholeVersion } from './version-list.js';
 
 export interface StoredRulesOptions {
   /** The `name` of the document; default `rules`. */
@@ -40,6 +40,8 @@ export class StoredRules implements RulesSource {
   readonly key: string;
   /** Equal for all sources that read this key. */
   readonly identity: string;
+  /** @internal The number of the version that `rollback` takes by default. */
+  readonly rollbackTarget = rollbackTarget;
   readonly #stored: StoredVersions;
 
   constructor(store: Store, options: StoredRulesOptions) {
@@ -111,7 +113,7 @@ export class StoredRules implements RulesSource {
 
   /**
    * Makes the text of an earlier version the latest one again.
-   * @param number default: the version before the latest one. During a rollout, the version of most callers
+   * @param number default: the version before the latest one. During a rollout, and when it is complete, the version from before it
    * @throws as `push`
    */
   async rollback(number?: number, options: PushOptions = {}): Promise<RulesVersion> {
@@ -175,11 +177,6 @@ function checkBy(by: unknown): void {
   if (typeof by !== 'string') throw new TypeError(`push: by must be a text, not ${describe(by)}`);
   if (by.length > MOST_OF_BY)
     throw new RangeError(`push: by has ${by.length} characters, and at most ${MOST_OF_BY} are kept`);
-}
-
-/** The number of the version to roll back to. During a rollout it is the version of most callers. */
-function rollbackTarget([latest, before]: readonly RulesVersion[]): number | undefined {
-  return latest?.percent === undefined ? before?.number : latest.before;
 }
 
 function whoAmI(): string {

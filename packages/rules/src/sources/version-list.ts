@@ -25,7 +25,7 @@ export interface RulesVersion {
 export const MOST_VERSIONS = 10;
 
 /** The stored list: one line for each version, the latest first, with its time and the rest as JSON. */
-const LINE = /^(\d{1,15}) (\{.*\})$/;
+const LINE = /^(\d{1,15}) (\{.*\})$/s; // JSON does not escape U+2028
 /** The characters of an id, which is part of a key. */
 const ID = /^[\w-]{1,64}$/;
 
@@ -74,11 +74,10 @@ export function pushOf(
   const id = randomBytes(6).toString('hex');
   const number = (latest?.number ?? 0) + 1;
   const percent = document.rollout?.percent ?? 100;
-  const before = percent < 100 ? wholeVersion(versions)?.number : undefined;
-  const rollout = percent < 100 ? { percent, before } : {};
+  // A rollout of many steps must not lose the version of most callers: when it is complete, a rollback goes there.
+  const needed = wholeVersion(versions);
+  const rollout = percent < 100 ? { percent, before: needed?.number } : {};
   const kept = versions.slice(0, MOST_VERSIONS - 1);
-  // A rollout of many steps must not lose the version of most callers.
-  const needed = versions.find((one) => one.number === before);
   if (needed !== undefined && !kept.includes(needed)) kept.splice(-1, 1, needed);
   const lines = stored.split('\n');
   return {
@@ -92,3 +91,13 @@ export function pushOf(
 /** The latest version without a partial rollout. */
 export const wholeVersion = (versions: readonly RulesVersion[]): RulesVersion | undefined =>
   versions.find(({ percent }) => percent === undefined);
+
+/**
+ * The number of the version that a rollback takes by default: the version before. During a rollout, and when it is complete, the version
+ * from before it: the text of a step would leave most callers with the version that is to go. A second rollback undoes the first.
+ */
+export function rollbackTarget(versions: readonly RulesVersion[]): number | undefined {
+  const [latest, before] = versions;
+  if (latest?.percent !== undefined) return latest.before;
+  return latest?.rollbackTo === undefined ? wholeVersion(versions.slice(1))?.number : before?.number;
+}
