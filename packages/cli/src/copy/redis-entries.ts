@@ -23,7 +23,8 @@ export class RedisEntries implements StoredEntries {
       do {
         const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', STEP);
         cursor = next;
-        if (keys.length > 0) yield this.#read(keys.map((key) => key.slice(clientPrefix.length)));
+        // Also an empty page: a reader waits for one answer at a time, and most keys may be of another program.
+        yield this.#read(keys.map((key) => key.slice(clientPrefix.length)));
       } while (cursor !== '0');
     }
   }
