@@ -1,5 +1,6 @@
 import { carry } from '@sluice/entries';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
+import { redisUrl, uniqueName } from '../../../../tests/support/redis-url.js';
 import { RedisEntries } from './redis-entries.js';
 
 /** A Redis whose keys are of another program. @param scans until its keys are at an end */
@@ -26,3 +27,17 @@ test('each SCAN has a deadline of its own, also where all keys are of another pr
   expect(carried).toEqual({ read: 0, bytes: 0, written: 0 });
   expect(answers).toBe(SCANS + 1); // the last one says that it is the end
 });
+
+test.each([true, false])(
+  'an entry in its last millisecond is written, with overwrites: %s',
+  async (overwrites) => {
+    const client = new Redis(redisUrl());
+    try {
+      const key = `sluice:v2:fw:${uniqueName('copied')}:{ann}`;
+      const entry = { key, entry: Buffer.from('x'), left: 0 };
+      expect(await new RedisEntries(client).put([entry], { overwrites, dryRun: false })).toBe(1);
+    } finally {
+      client.disconnect();
+    }
+  },
+);
