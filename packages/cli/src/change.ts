@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import type { RateLimiter } from '@sluice/core';
 import { openLimiter } from '@sluice/fleet';
 import { CliError, type ExitCode } from './cli-error.js';
@@ -114,19 +114,19 @@ function say({ output }: Context, { limiter, seen, problem }: KeyReport, indent:
   }
 }
 
-/** Asks for confirmation. @throws CliError without a terminal */
+/** Asks for confirmation. A prompt that is closed without an answer is a no. @throws CliError without a terminal */
 export async function confirmed({ stdin, stderr, signal }: Context, question: string): Promise<boolean> {
   if (stdin.isTTY !== true)
     throw new CliError(
       'This changes limits, and there is no terminal to ask on.',
       'Add --yes if you are sure.',
     );
-  const terminal = createInterface({ input: stdin, output: stderr });
-  try {
-    return /^y(?:es)?$/i.test(
-      (await terminal.question(forTerminal(`${question} [y/N] `), { signal })).trim(),
-    );
-  } finally {
-    terminal.close();
-  }
+  const terminal = createInterface({ input: stdin, output: stderr, signal });
+  // In a terminal Ctrl-C is a key: it closes the prompt, as Ctrl-D does, and no signal comes.
+  const answer = await new Promise<string>((resolve) => {
+    terminal.once('close', () => resolve(''));
+    terminal.question(forTerminal(`${question} [y/N] `), resolve);
+  });
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
 }

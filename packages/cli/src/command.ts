@@ -21,8 +21,12 @@ export interface Context extends Connection {
   readonly storeFlags: string | undefined;
   /** Rejects after the deadline, also if the server is frozen. */
   ask<T>(answer: Promise<T>): Promise<T>;
-  /** A second store, which the command connects and closes. @param address as `--store` takes it; undefined: the store of all commands */
-  openOther(address: string | undefined): Promise<Connection>;
+  /**
+   * A second store, which the command connects and closes.
+   * @param address as `--store` takes it; undefined: the store of all commands
+   * @param creates may it make its file or table?
+   */
+  openOther(address: string | undefined, creates: boolean): Promise<Connection>;
 }
 
 export interface CommandOption {

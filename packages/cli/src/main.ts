@@ -14,10 +14,10 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
   const interrupt = () => interrupted.abort();
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
-  // `sluice ls | head -1` closes the pipe early.
+  // `sluice ls | head -1` closes the pipe early. That ends what would go on until Ctrl-C. Everything else is done, and has its exit code.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    interrupt();
   });
   try {
     const program = programOf(state, interrupted.signal);

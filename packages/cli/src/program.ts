@@ -127,8 +127,8 @@ function commandOf(
     const connection = await connectionOf(all, process.env, definition.storeOf?.(own));
     state.address = connection.address;
     const ask: Context['ask'] = (answer) => askedOf(connection, answer);
-    const openOther: Context['openOther'] = (address) =>
-      connectionOf(all, process.env, { address, creates: true });
+    const openOther: Context['openOther'] = (address, creates) =>
+      connectionOf(all, process.env, { address, creates });
     const { stdin, stderr, env } = process;
     const notes = new Notes(stderr, env);
     const storeFlags = storeFlagsOf(program);

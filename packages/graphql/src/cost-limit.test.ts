@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { fixedWindow, RateLimiter } from '@sluice/core';
 import { StoreHealth } from '@sluice/core/internal';
-import { buildSchema, execute, GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import {
+  buildSchema,
+  execute,
+  GraphQLError,
+  type GraphQLScalarType,
+  type GraphQLSchema,
+  parse,
+} from 'graphql';
 import { eventually } from '../../../tests/support/eventually.js';
 import { farStore } from '../../../tests/support/far-store.js';
 import { rejection } from '../../../tests/support/rejection.js';
@@ -349,6 +356,20 @@ describe('hostile documents', () => {
     const admission = await limitOf().admit({ schema: SHOP, document: parse(text), contextValue: {} });
     expect(admission.denied).toEqual({ errors: [expect.any(GraphQLError)] });
     expect(admission.denied?.errors?.[0]?.extensions).toEqual({ code: 'TOO_DEEP' });
+  });
+
+  test('with a list of wrong values in a variable are read up to the first errors', async () => {
+    const schema = buildSchema('scalar Code type Query { codes(of: [Code!]): Int }');
+    let read = 0;
+    (schema.getType('Code') as GraphQLScalarType).parseValue = () => {
+      read += 1;
+      throw new TypeError('a code has six digits');
+    };
+    const document = parse('query ($of: [Code!]) { codes(of: $of) }');
+    const variableValues = { of: Array.from({ length: 10_000 }, () => '') };
+    const operation = { schema, document, variableValues, contextValue: {} };
+    expect(await limitOf().admit(operation)).not.toHaveProperty('denied'); // the execution refuses it
+    expect(read).toBeLessThan(10);
   });
 
   test('with a fragment that a document does not have cost nothing for it', () => {

@@ -76,7 +76,9 @@ export class CostLimit<Context> {
     const node = getOperationAST(document, operationName);
     const type = node && schema.getRootType(node.operation);
     if (!node || !type) return undefined;
-    const { coerced } = getVariableValues(schema, node.variableDefinitions ?? [], variableValues ?? {});
+    const definitions = node.variableDefinitions ?? [];
+    // One error is enough. The execution has such a bound, too: a list of a million wrong values would be a million errors.
+    const { coerced } = getVariableValues(schema, definitions, variableValues ?? {}, { maxErrors: 1 });
     if (coerced === undefined) return undefined;
     const fragments = new Map<string, FragmentDefinitionNode>();
     for (const one of document.definitions)

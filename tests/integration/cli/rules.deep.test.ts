@@ -171,6 +171,39 @@ rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWind
   }
 });
 
+test('override keeps the other numbers of the plan that it is told, and guesses none', async () => {
+  const store = redisStore(server.url);
+  const rules = new Rules(
+    `
+plans: { pro: { n: 30 }, free: { n: 3 } }
+defaultPlan: free
+rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { tokenBucket: { capacity: $plan.n, refill: $plan.n, every: 1h } } }]
+`,
+    { store, deadline: '10s' },
+  );
+  const override = (...args: string[]) =>
+    run('override', 'ann', ...args, '--limiter', 'rules.api', '--for', '1h', '--yes', '--json');
+  const bucket = (limit: number, perHour: number) => {
+    const state = { view: { perSecond: expect.closeTo(perHour / 3_600, 5) } };
+    return [{ done: true, after: { policies: [{ limit, state }] } }];
+  };
+  try {
+    await rules.limiter('api', 'pro').consume('ann');
+    await eventually(async () => (await readDefinitions(store))[0]?.limiters.length === 1);
+    const guess = await override('capacity=50');
+    expect([guess.code, guess.stdout, guess.stderr.replace(/\s+/g, ' ')]).toEqual([
+      2,
+      '',
+      expect.stringContaining('add --plan with one of: free, pro.'),
+    ]);
+    expect((await override('capacity=50', '--plan', 'pro')).values()).toMatchObject(bucket(50, 30));
+    expect((await override('capacity=50', 'refill=40')).values()).toMatchObject(bucket(50, 40));
+  } finally {
+    await rules.close();
+    await store.close();
+  }
+});
+
 test('explain uses the cost of a rule or plan, and notes a cost that depends on the request', async () => {
   const store = redisStore(server.url);
   const rules = new Rules(

@@ -103,6 +103,15 @@ test('the server of Hono begins no tool for a client that left while its token w
   expect(program.output()).not.toContain('a server');
 });
 
+test.each(['mcp-http', 'mcp-hono'])('the server of %s refuses a token that has expired', async (tag) => {
+  const replace = { '1000 + 60': '1000 - 60' };
+  const program = await startBlock(PAGE, tag, { files: { 'server.ts': commonPart() }, replace });
+  opened.push({ close: program.stop });
+  const headers = { Authorization: 'Bearer a-token-of-ann' };
+  const { status } = await fetch(new URL('/mcp', program.url), { method: 'POST', headers });
+  expect(status).toBe(401);
+});
+
 describe.each(['mcp-http', 'mcp-hono'])('the server over HTTP: %s', (tag) => {
   let url: URL;
   let program: Program;

@@ -98,6 +98,14 @@ test('a denied handshake does not keep its socket, also if the client keeps its 
   }
 });
 
+test('a client that has reset its connection, and so has no address, does not end the program', async () => {
+  const replace = { 'request.socket': '({} as { remoteAddress?: string })' };
+  program = await startBlock(PAGE, 'websocket', { modules, replace });
+  expect((await talk(1)).end[0]).toBe(1006);
+  expect(await (await fetch(program.url)).text()).toBe('connect with WebSocket');
+  expect(program.output()).toBe('');
+});
+
 test('a kind of message that the client makes up costs as much as any other', async () => {
   const row = /^\| a limit for each kind of message \| `(messages\.consume\(.*?)`/m.exec(
     readFileSync(file, 'utf8'),

@@ -16,6 +16,9 @@ type Options = Readonly<Record<string, string | boolean | undefined>>;
 const addressOf = (given: string | boolean | undefined): string | undefined =>
   typeof given === 'string' ? given : undefined;
 
+/** A store that is not made yet. */
+const EMPTY: CarryTarget = { put: async (entries) => entries.length };
+
 export const copy: CommandDefinition = {
   name: 'copy',
   arguments: [],
@@ -53,12 +56,12 @@ export const copy: CommandDefinition = {
   },
   async run(context, _args, options) {
     const address = addressOf(options.to);
-    // A dry run makes no file.
+    // A dry run makes no file, and no table.
     if (options.dryRun === true && isMissing(address)) {
       context.output.say(`There is no file yet: ${address}.`);
-      return carryTo(context, { put: async (entries) => entries.length }, address!, options);
+      return carryTo(context, EMPTY, address!, options);
     }
-    const to = await context.openOther(address);
+    const to = await context.openOther(address, options.dryRun !== true);
     try {
       return await copyTo(context, to, options);
     } finally {
@@ -76,9 +79,14 @@ async function copyTo(context: Context, to: Connection, options: Options): Promi
     output.say('Nothing was changed.');
     return 1;
   }
-  await connected(to).catch((error) => {
-    throw cliErrorOf(error, to.address);
-  });
+  try {
+    await connected(to);
+  } catch (error) {
+    if (options.dryRun !== true || !/there is no table/.test((error as Error).message))
+      throw cliErrorOf(error, to.address);
+    output.say(`There is no table yet: ${to.address}.`);
+    return carryTo(context, EMPTY, to.address, options);
+  }
   const note = await clockNote(context, to);
   if (note !== undefined) context.notes.say(note);
   const put: CarryTarget['put'] = (...given) => askedOfOther(to, entriesOf(to).put(...given));

@@ -3,7 +3,7 @@ import { durationOf, permitsOf } from '../arguments.js';
 import { ASKS, CHANGE_OPTIONS, change, KEY } from '../change.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition } from '../command.js';
-import type { KnownLimiter } from '../fleet.js';
+import { type KnownLimiter, ofPlan, plansOf } from '../fleet.js';
 import { count } from '../words.js';
 
 export const override: CommandDefinition = {
@@ -12,6 +12,7 @@ export const override: CommandDefinition = {
   options: [
     { flags: '--for <duration>', description: 'how long: 15m, 1h, 7d' },
     { flags: '--policy <name>', description: 'the policy, if the limiter has several' },
+    { flags: '--plan <name>', description: "of a rule with plans: the key's plan, whose other numbers stay" },
     { flags: '--remove', description: 'end the override instead' },
     ...CHANGE_OPTIONS,
   ],
@@ -41,15 +42,31 @@ export const override: CommandDefinition = {
       verb: 'Override',
       done: 'overridden',
       how: ` with ${numbers.join(' ')} for ${expiresIn}`,
-      check: (known) => void replaced(known, numbers, options.policy),
-      apply: (limiter, known) =>
-        limiter.override(key, replaced(known, numbers, options.policy), { expiresIn }),
+      check: (known) => void replaced(known, numbers, options),
+      apply: (limiter, known) => limiter.override(key, replaced(known, numbers, options), { expiresIn }),
     });
   },
 };
 
-/** The limiter's policy with the given numbers. */
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The limiter's policy with the given numbers. @throws CliError if the others depend on the plan of the key, which is not stored */
 function replaced(
+  known: KnownLimiter,
+  numbers: readonly string[],
+  { policy, plan }: Options,
+): Policy | Record<string, Policy> {
+  const plans = typeof plan === 'string' ? [plan] : plansOf(known);
+  const variants = plans.length === 0 ? [known] : plans.map((one) => ofPlan(known, one));
+  const [made, ...others] = variants.map((one) => withNumbers(one, numbers, policy));
+  if (others.every((one) => JSON.stringify(one) === JSON.stringify(made))) return made!;
+  throw new CliError(
+    `The numbers of '${known.definition.name}' that you did not name depend on the plan of the key, which is not stored.`,
+    `Name them as well, or add --plan with one of: ${plans.join(', ')}.`,
+  );
+}
+
+function withNumbers(
   { definition: { name, policies, several } }: KnownLimiter,
   numbers: readonly string[],
   wanted: string | boolean | undefined,

@@ -23,7 +23,8 @@ export class RedisEntries implements StoredEntries {
       do {
         const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', STEP);
         cursor = next;
-        if (keys.length > 0) yield this.#read(keys.map((key) => key.slice(clientPrefix.length)));
+        // Also an empty page: a reader waits for one answer at a time, and most keys may be of another program.
+        yield this.#read(keys.map((key) => key.slice(clientPrefix.length)));
       } while (cursor !== '0');
     }
   }
@@ -60,7 +61,7 @@ export class RedisEntries implements StoredEntries {
   #set({ key, entry, left }: StoredEntry, overwrites: boolean): Promise<'OK' | null> {
     const { client } = this;
     if (!Number.isFinite(left)) return overwrites ? client.set(key, entry) : client.set(key, entry, 'NX');
-    const ms = Math.ceil(left / 1_000);
+    const ms = Math.max(1, Math.ceil(left / 1_000)); // PTTL says 0 in the last millisecond, which SET refuses
     return overwrites ? client.set(key, entry, 'PX', ms) : client.set(key, entry, 'PX', ms, 'NX');
   }
 }
