@@ -26,7 +26,14 @@ test('only a copy that is no dry run makes the table of a Postgres', async () =>
   await limiter.close();
   await store.close();
   const copy = async (...more: string[]) => {
-    const { code, stdout } = await sluice(['copy', '--from', `sqlite:${file}`, '--to', postgres.url, ...more]);
+    const { code, stdout } = await sluice([
+      'copy',
+      '--from',
+      `sqlite:${file}`,
+      '--to',
+      postgres.url,
+      ...more,
+    ]);
     return [code, stdout];
   };
   const tables = () => sql(postgres.url, "SELECT FROM pg_tables WHERE tablename = 'sluice'");
