@@ -31,7 +31,7 @@ async function unread(...args: string[]): Promise<number | null> {
   return code;
 }
 
-test('a question is answered by the exit code', async () => {
+test('the exit code has the answer of a command that compares', async () => {
   expect(await unread('explain', 'login', 'ann')).toBe(1);
   expect(await unread('explain', 'login', 'bob')).toBe(0);
 });

@@ -171,7 +171,7 @@ rules: [{ name: api, key: '#{user.id}', plan: '#{user.plan}', limit: { fixedWind
   }
 });
 
-test('override keeps the other numbers of the plan that it is told, and guesses none', async () => {
+test('override keeps the other numbers of the plan that --plan names, and guesses none', async () => {
   const store = redisStore(server.url);
   const rules = new Rules(
     `
