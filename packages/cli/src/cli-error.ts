@@ -53,6 +53,9 @@ export function cliErrorOf(error: unknown, address: string): CliError {
     return new CliError(`${address} cannot be used: ${message}`);
   }
   if (isStoreUnavailableError(error)) return noAnswer(address, message);
+  // An answer, and no failure. `@sluice/rules` is loaded by few commands, so its guard is not imported.
+  if (isSluiceError(error) && error.code === 'SLUICE_RULES_CONFLICT')
+    return new CliError(message, 'Run this again: it then shows what differs from that version.', 1);
   if (isSluiceError(error) || error instanceof RangeError || error instanceof TypeError)
     return new CliError(message);
   return new CliError(

@@ -61,6 +61,26 @@ test('names the other limiters of a factory as not read', async () => {
   await factory.close();
 });
 
+test('override takes no number of another limiter of a factory', async () => {
+  const factory = new LimiterFactory({ store, deadline: '10s' });
+  const policies = {
+    hourly: fixedWindow({ limit: 5, window: '1h' }),
+    daily: fixedWindow({ limit: 50, window: '1d' }),
+  };
+  for (const [name, own] of Object.entries(policies)) await factory.get(name, () => own).consume('ann');
+  await published(['daily']);
+  const override = (...numbers: string[]) =>
+    sluice('override', 'ann', ...numbers, '--limiter', 'hourly', '--for', '1d', '--yes');
+  const guess = await override('limit=9');
+  expect([guess.code, guess.stderr]).toEqual([
+    2,
+    expect.stringMatching(/Name all of them, for example: limit=9\s+window=86400000/),
+  ]);
+  expect((await override('limit=9', 'window=1h')).code).toBe(0);
+  expect((await factory.get('hourly', () => policies.hourly).peek('ann')).remaining).toBe(8);
+  await factory.close();
+});
+
 test('names a shared rate and a combination as such', async () => {
   const shared = new SharedLimiter({ name: 'mail', store, deadline: '10s' });
   await shared.trySetRate({ rate: 5, interval: '1h' });

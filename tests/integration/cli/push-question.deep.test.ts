@@ -75,5 +75,6 @@ test('a push changes nothing if another push succeeds before its yes', async () 
   terminal.type('y\n');
   await terminal.ended;
   expect(terminal.text).toContain(`not version ${latest} any more; nothing was changed`);
+  expect(terminal.text).toContain('exit 1');
   expect((await numbers())[0]).toBe(latest! + 1);
 });

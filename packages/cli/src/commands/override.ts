@@ -57,6 +57,7 @@ function replaced(
   { policy, plan }: Options,
 ): Policy | Record<string, Policy> {
   const plans = typeof plan === 'string' ? [plan] : plansOf(known);
+  if (plans.length === 0 && isSample(known)) checkAllNamed(known, numbers, policy);
   const variants = plans.length === 0 ? [known] : plans.map((one) => ofPlan(known, one));
   const [made, ...others] = variants.map((one) => withNumbers(one, numbers, policy));
   if (others.every((one) => JSON.stringify(one) === JSON.stringify(made))) return made!;
@@ -66,30 +67,56 @@ function replaced(
   );
 }
 
-function withNumbers(
+/** Are its numbers those of the latest request, or of another limiter of its factory? */
+const isSample = ({ definition: { kind }, like }: KnownLimiter): boolean =>
+  kind === 'per-request' || like !== undefined;
+
+/** @throws CliError if a number that the key may have otherwise is not named */
+function checkAllNamed(known: KnownLimiter, numbers: readonly string[], wanted: Options[string]): void {
+  const [, given] = chosen(known, wanted);
+  const own = Object.entries(given).filter(([, value]) => typeof value === 'number');
+  const pairOf = (option: string) => numbers.find((pair) => pair.startsWith(`${option}=`));
+  if (own.every(([option]) => pairOf(option) !== undefined)) return;
+  const pairs = own.map(([option, value]) => pairOf(option) ?? `${option}=${value}`);
+  throw new CliError(
+    `Which numbers of '${known.definition.name}' this key has depends on the program, and is not stored.`,
+    `Name all of them, for example: ${pairs.join(' ')}`,
+  );
+}
+
+/** The name of the policy to change, and the policy. @throws CliError */
+function chosen(
   { definition: { name, policies, several } }: KnownLimiter,
-  numbers: readonly string[],
-  wanted: string | boolean | undefined,
-): Policy | Record<string, Policy> {
+  wanted: Options[string],
+): readonly [name: string, policy: Policy] {
   const names = Object.keys(policies);
   const policy = typeof wanted === 'string' ? wanted : several && names.length > 1 ? undefined : names[0]!;
   const given = policy === undefined ? undefined : policies[policy];
   if (policy === undefined || given === undefined)
     throw new CliError(`Which policy of '${name}'?`, `Add --policy with one of: ${names.join(', ')}.`);
+  return [policy, given];
+}
+
+function withNumbers(
+  known: KnownLimiter,
+  numbers: readonly string[],
+  wanted: Options[string],
+): Policy | Record<string, Policy> {
+  const [policy, given] = chosen(known, wanted);
   const changed: Record<string, unknown> = { ...given };
   for (const pair of numbers) {
     const [, option, value] = /^(\w+)=(.+)$/.exec(pair) ?? [];
     if (option === undefined || option === 'algorithm' || !Object.hasOwn(given, option)) {
-      const known = Object.keys(given).filter((one) => one !== 'algorithm');
+      const names = Object.keys(given).filter((one) => one !== 'algorithm');
       throw new CliError(
         `'${pair}' names no number of this policy.`,
-        `Its numbers are: ${known.join(', ')}. Write ${known[0]}=100.`,
+        `Its numbers are: ${names.join(', ')}. Write ${names[0]}=100.`,
       );
     }
     changed[option] = /^\d+(?:\.\d+)?$/.test(value!) ? Number(value) : value;
   }
   const made = changed as unknown as Policy;
-  return several ? { [policy]: made } : made;
+  return known.definition.several ? { [policy]: made } : made;
 }
 
 function permitsCommand(
