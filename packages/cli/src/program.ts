@@ -1,3 +1,4 @@
+import { LONGEST_TIMER } from '@sluice/core/internal';
 import { Command, Option } from 'commander';
 import type { ExitCode } from './cli-error.js';
 import type { CommandDefinition, Context } from './command.js';
@@ -13,8 +14,6 @@ import { quoted } from './text.js';
 import { VERSION } from './version.js';
 
 const WRITES = '[writes]';
-/** ms. */
-const LONGEST_TIMER = 2_147_483_647;
 
 /** @param state receives the exit code, and the server's address for errors */
 export function programOf(state: { code: ExitCode; address: string }, signal: AbortSignal): Command {

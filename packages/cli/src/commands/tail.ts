@@ -1,4 +1,4 @@
-import { encodeKey, hashStoredKey, isStoreRefusal, toMicros } from '@sluice/core/internal';
+import { encodeKey, hashStoredKey, isStoreRefusal, LONGEST_TIMER, toMicros } from '@sluice/core/internal';
 import { type DenialReport, followDenials } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition, Context } from '../command.js';
@@ -7,9 +7,6 @@ import type { Fleet } from '../fleet.js';
 import { type OwnedDenial, Owners } from '../owners.js';
 
 type Option = string | boolean | undefined;
-
-/** The longest timer, ms: Node.js fires a longer one at once. */
-const LONGEST_TIMER = 2_147_483_647;
 
 export const tail: CommandDefinition = {
   name: 'tail',

@@ -10,7 +10,7 @@ import { warnOfRefusedBoard } from './client-settings.js';
 import { isMistake, NoConnectionError, tooLate } from './errors.js';
 import type { RunKeys } from './redis-texts.js';
 import type { Session } from './session.js';
-import { openSubscriber, SUBSCRIBER_OPTIONS, type Subscriber } from './subscriber.js';
+import { ONE_CONNECTION, openSubscriber, type Subscriber } from './subscriber.js';
 
 /** The longest time of a subscription, and of a call that no decision waits for, ms. */
 const LONGEST = 5_000;
@@ -96,9 +96,6 @@ const REFUSED = 60_000;
 const soon = (subscribed: Promise<unknown>): Promise<unknown> =>
   within(subscribed, () => tooLate('no subscription', LONGEST), LONGEST);
 
-/** Never connects by itself: the next look opens a new connection, perhaps to another node. */
-const OPTIONS = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
-
 /**
  * Subscribes to a channel on one server, on a connection of its own. A publisher learns the subscribers of its node only, so in a cluster
  * it must be the node of the channel's name, also after that has moved.
@@ -168,7 +165,7 @@ class ChannelSubscription {
 
   async #open({ client, node, channel }: ChannelServer): Promise<void> {
     this.#drop();
-    const connection = openSubscriber(client, 'following other processes', OPTIONS);
+    const connection = openSubscriber(client, 'following other processes', ONE_CONNECTION);
     this.#connection = connection;
     this.#node = node;
     connection.on('message', (_, text) => {

@@ -31,6 +31,9 @@ export const SUBSCRIBER_OPTIONS = {
   enableReadyCheck: false,
 };
 
+/** Never connects again by itself: a new connection takes its place, perhaps to another node. */
+export const ONE_CONNECTION = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
+
 /**
  * A second connection with the settings of a client.
  * @param need what cannot be done without it
@@ -52,9 +55,6 @@ export function openSubscriber(client: RedisClient, need: string, ...options: ob
 const LINGER_MS = 1000;
 /** ms until a connection that has ended by itself is opened again. */
 const REVIVAL_MS = 100;
-
-/** When its node is lost, another takes its place, on a new connection. */
-const NODE_OPTIONS = { ...SUBSCRIBER_OPTIONS, retryStrategy: null };
 
 const WAITING = 'waiting for a concurrency limit';
 
@@ -144,7 +144,11 @@ export class ReleaseSubscriber {
     this.#state = state;
     const nodes = client.nodes?.('master');
     const server = nodes === undefined ? client : someNode(nodes);
-    const connection = openSubscriber(server, WAITING, server === client ? SUBSCRIBER_OPTIONS : NODE_OPTIONS);
+    const connection = openSubscriber(
+      server,
+      WAITING,
+      server === client ? SUBSCRIBER_OPTIONS : ONE_CONNECTION,
+    );
     connection.on('message', (channel, id) => this.#wake(channel, Number(id)));
     this.#listeners.remove();
     // The cluster has lost the node, or has no use for it any more.
