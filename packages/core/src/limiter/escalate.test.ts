@@ -235,7 +235,8 @@ test("a combination counts denials of the member's own policy, and a block of an
   await store.close();
 });
 
-test('a full memory store evicts blocks by escalation before blocks by operators', async () => {
+/** A memory store of six keys, of which an operator has blocked one; the first denial blocks a key by escalation. */
+async function fullStore() {
   const store = memoryStore({ maxKeys: 6 });
   const limiter = new RateLimiter({
     name: 'login',
@@ -244,6 +245,11 @@ test('a full memory store evicts blocks by escalation before blocks by operators
     escalate: { ...escalate, after: 1 },
   });
   await limiter.block('banned', '1h');
+  return { store, limiter };
+}
+
+test('a full memory store evicts blocks by escalation before blocks by operators', async () => {
+  const { store, limiter } = await fullStore();
   for (let i = 0; i < 20; i += 1) for (let n = 0; n < 3; n += 1) await limiter.consume(`client${i}`);
   expect(store.size).toBe(6);
   expect(await limiter.consume('banned')).toMatchObject({ allowed: false });
@@ -251,14 +257,7 @@ test('a full memory store evicts blocks by escalation before blocks by operators
 });
 
 test('after a refund or a penalty, blocks by escalation are still evicted before blocks by operators', async () => {
-  const store = memoryStore({ maxKeys: 6 });
-  const limiter = new RateLimiter({
-    name: 'login',
-    policy: once,
-    store,
-    escalate: { ...escalate, after: 1 },
-  });
-  await limiter.block('banned', '1h');
+  const { store, limiter } = await fullStore();
   for (let i = 0; i < 10; i += 1) {
     const decision = await limiter.consume(`client${i}`);
     await limiter.consume(`client${i}`);

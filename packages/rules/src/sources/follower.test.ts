@@ -3,6 +3,13 @@ import type { RulesSource } from './rules-source.js';
 
 const HOUR = 3_600_000;
 
+const sourceOf = (read: RulesSource['read']): RulesSource => ({
+  name: 'a store',
+  identity: 'a store',
+  every: HOUR,
+  read,
+});
+
 beforeEach(() => {
   jest.useFakeTimers();
 });
@@ -12,15 +19,10 @@ afterEach(() => {
 
 test('an interval of 30 days, which is longer than any timer, does not read all the time', async () => {
   let reads = 0;
-  const source: RulesSource = {
-    name: 'a store',
-    identity: 'a store',
-    every: HOUR,
-    async read() {
-      reads += 1;
-      return undefined;
-    },
-  };
+  const source = sourceOf(async () => {
+    reads += 1;
+    return undefined;
+  });
   const follower = new Follower(source, '1', 30 * 24 * HOUR, {
     found: () => undefined,
     unchanged: () => undefined,
@@ -36,20 +38,16 @@ test('a read that a notice began and that fails is repeated soon, however many r
   let reads = 0;
   let notice = (): void => undefined;
   const found: string[] = [];
-  const source: RulesSource = {
-    name: 'a store',
-    identity: 'a store',
-    every: HOUR,
-    async read() {
-      reads += 1;
-      if (!works) throw new Error('out');
-      return { id: '2', text: '' };
-    },
-    watch(changed: () => void) {
-      notice = changed;
-      return () => undefined;
-    },
+  const read = async () => {
+    reads += 1;
+    if (!works) throw new Error('out');
+    return { id: '2', text: '' };
   };
+  const watch = (changed: () => void) => {
+    notice = changed;
+    return () => undefined;
+  };
+  const source = { ...sourceOf(read), watch };
   const follower = new Follower(source, '1', HOUR, {
     found: ({ id }) => found.push(id),
     unchanged: () => undefined,
