@@ -61,7 +61,7 @@ const project = {
 };
 
 const config: Config = {
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   testSequencer: '<rootDir>/scripts/longest-first.mjs',
   // Many tests wait for child processes and timers, so three workers are faster than two even on two cores.
   maxWorkers: Math.max(3, availableParallelism() - 1),

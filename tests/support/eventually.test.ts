@@ -16,12 +16,12 @@ test('eventually returns the first result that is neither undefined nor false', 
 });
 
 test.each([0, 25])(
-  'after 20 s the error shows the function and its last result (pause %d)',
+  'after 40 s the error shows the function and its last result (pause %d)',
   async (pause) => {
     const looking = eventually(async () => false, pause);
     const error = looking.catch(({ message }: Error) => message);
-    await jest.advanceTimersByTimeAsync(20_000);
-    expect(await error).toMatch(/^Waited 20 s in vain: async ?\(\) ?=> ?false\nreturned false$/);
+    await jest.advanceTimersByTimeAsync(40_000);
+    expect(await error).toMatch(/^Waited 40 s in vain: async ?\(\) ?=> ?false\nreturned false$/);
     expect(jest.getTimerCount()).toBeLessThanOrEqual(1);
     await jest.advanceTimersByTimeAsync(100);
     expect(jest.getTimerCount()).toBe(0);
@@ -30,7 +30,7 @@ test.each([0, 25])(
 
 test('a look that never ends is an error too', async () => {
   const error = eventually(() => new Promise(() => {})).catch(({ message }: Error) => message);
-  await jest.advanceTimersByTimeAsync(20_000);
+  await jest.advanceTimersByTimeAsync(40_000);
   expect(await error).toContain('returned undefined');
 });
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { within } from './within.ts';
 
-const PATIENCE = 20_000;
+const PATIENCE = 40_000;
 const PAUSE = 25;
 
 /**

@@ -20,7 +20,7 @@ test('the pictures and tables show the present limiters: otherwise run npm run p
     ok: true,
     output: `${files} pictures and pages are up to date\n`,
   });
-}, 120_000);
+}, 300_000);
 
 test.each(subjects)('$name admits no more than its picture promises', async (subject) => {
   const went = await admitted(subject);
@@ -88,7 +88,7 @@ test('a key uses the memory on the page: otherwise run npm run pictures -- --mem
     bytes.some((value, i) => !near(value, documented.get(policy)![i]!, i === 2 ? 0.35 : 0.2)),
   );
   expect({ wrong, output }).toEqual({ wrong: [], output });
-}, 120_000);
+}, 300_000);
 
 /** Redis versions and allocators differ by a few bytes; heaps of Node versions by more. */
 const near = (measured: number, documented: number, tolerance: number): boolean =>

@@ -266,7 +266,7 @@ test('the files of the Next.js page limit requests, and reloads open no connecti
       await eventually(async () => {
         looks += 1; // an address of its own for each look, because the limit is five
         return (await (await get(`198.51.${100 + change}.${looks}`)).text()).includes(`change ${change}`);
-      }, 300);
+      }, 300, 120_000);
     }
     expect([await connections(), project.output()]).toEqual([
       before,
