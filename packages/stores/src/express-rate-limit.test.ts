@@ -144,7 +144,7 @@ test.each([
 
 test('hits of one turn travel together', async () => {
   const client = new Redis(redisUrl(), recommendedRedisOptions);
-  const store = redisStore(client);
+  const store = redisStore({ client, definitions: false }); // nothing else is sent
   const hits = expressRateLimitStore({ name: uniqueName('turn'), store, deadline });
   hits.init({ windowMs: 60_000, limit: 3 });
   await hits.increment('first'); // connects, and loads the script
