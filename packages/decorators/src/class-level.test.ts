@@ -203,7 +203,7 @@ test.each([['a b'], [''], [7]])('@SkipLimit(%p) throws, because no limit can hav
 
 test('a class exported under another name counts under its own name', async () => {
   configureSluice();
-  @CountLimit()
+  @CountLimit({ period: 60 })
   class Inner {
     async list() {}
   }

@@ -1,6 +1,8 @@
+import { ManualClock, memoryStore } from '@sluice/core';
 import { CountLimit, configureSluice, createSluice, SLUICE } from './index.js';
 
-beforeEach(() => configureSluice());
+/** The clock of the store does not advance, so no window of a second ends during a test. */
+beforeEach(() => configureSluice({ store: memoryStore({ clock: new ManualClock() }) }));
 
 const denied = (name: string) => ({ decision: { name } });
 
@@ -26,7 +28,7 @@ test('a method counts under the class that defines it, also for super.method() a
 
 test('a detached call counts like any other, under the configuration of its class', async () => {
   class Demo {
-    static [SLUICE] = createSluice();
+    static [SLUICE] = createSluice({ store: memoryStore({ clock: new ManualClock() }) });
     @CountLimit()
     async list() {
       return 'listed';

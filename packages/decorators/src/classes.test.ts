@@ -1,6 +1,8 @@
+import { ManualClock, memoryStore } from '@sluice/core';
 import { CountLimit, configureSluice, RateLimit } from './index.js';
 
-beforeEach(() => configureSluice());
+/** The clock of the store does not advance, so no window of a second ends during a test. */
+beforeEach(() => configureSluice({ store: memoryStore({ clock: new ManualClock() }) }));
 
 const denied = (name: string) => ({ decision: { name } });
 

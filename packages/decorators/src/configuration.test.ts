@@ -24,7 +24,7 @@ import {
 } from './index.js';
 
 class Demo {
-  @CountLimit()
+  @CountLimit({ period: 60 })
   async list() {
     return 'listed';
   }
@@ -70,7 +70,7 @@ test('without configuration, all limits share one memory store', async () => {
   delete slots[slot];
   const fresh: typeof import('./index.js') = await import('./index.js');
   class Fresh {
-    @fresh.CountLimit()
+    @fresh.CountLimit({ period: 60 })
     async list() {}
   }
   await new Fresh().list();
@@ -242,7 +242,7 @@ describe('a [SLUICE] configuration', () => {
       constructor(sluice: Sluice) {
         this[SLUICE] = sluice;
       }
-      @CountLimit()
+      @CountLimit({ period: 60 })
       async list() {}
     }
     await new Tenant(createSluice()).list();

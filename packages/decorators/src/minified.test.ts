@@ -1,3 +1,4 @@
+import { ManualClock, memoryStore } from '@sluice/core';
 import { transformSync } from 'esbuild';
 import { CountLimit, type CountLimitOptions, configureSluice } from './index.js';
 
@@ -19,7 +20,8 @@ function minified(options: CountLimitOptions): { send(code: number, phone: strin
   return Function(`${code}; return load`)()(CountLimit, options);
 }
 
-beforeEach(() => configureSluice());
+/** The clock of the store does not advance, so no window of a second ends during a test. */
+beforeEach(() => configureSluice({ store: memoryStore({ clock: new ManualClock() }) }));
 
 test('params finds parameters by name in minified code', async () => {
   const sms = minified({ key: '#{phone}', limitType: 'CUSTOM', params: ['code', 'phone'] });

@@ -8,8 +8,8 @@ const policy = fixedWindow({ limit: 1, window: '1h' });
 const connected = async () => String(await redis.client().client('LIST')).includes('name=sluice');
 
 test.each([
-  ['of the plugin', { name: 'everywhere', policy }, undefined],
-  ['of a route', {}, { name: 'one', policy }],
+  ['of the plugin', { name: 'everywhere', policy, deadline: '30s' }, undefined],
+  ['of a route', {}, { name: 'one', policy, deadline: '30s' }],
 ])('the store %s is connected when the server is ready', async (_what, options, rateLimitOfRoute) => {
   const store = redis.open(redisStore(redis.server.url));
   const app = redis.open(fastify());

@@ -108,7 +108,8 @@ test('complete returns the response of a request without a limit unchanged', () 
 });
 
 test('errorResponse turns errors into responses', async () => {
-  const limit = rateLimit({ policy, throw: true, validate: false });
+  const store = memoryStore({ clock: new ManualClock() });
+  const limit = rateLimit({ name: 'api', policy, store, throw: true, validate: false });
   const app = new Hono();
   app.use(async (context, next) => {
     await limit(context.req.raw, { ip: context.req.header('x-address') });

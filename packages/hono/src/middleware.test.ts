@@ -17,11 +17,13 @@ import { errorResponse, type RateLimitVariables, rateLimit, requestContext } fro
 // Requests here come without Node.js's own, as in workers; tests/contracts/adapters serves them by @hono/node-server.
 
 const one = fixedWindow({ limit: 1, window: '1m' });
+/** Its clock does not advance, so headers show the same seconds on a slow machine. */
+const still = (name = 'default') => ({ name, store: memoryStore({ clock: new ManualClock() }) });
 const from = (address: string) => ({ headers: { 'cf-connecting-ip': address } });
 
 test('getConnInfo of the runtime names the client, and the decision is at c.var.rateLimit', async () => {
   const app = new Hono<{ Variables: RateLimitVariables }>();
-  app.use(rateLimit({ name: 'site', limit: 2, windowMs: 60_000, getConnInfo }));
+  app.use(rateLimit({ ...still('site'), limit: 2, windowMs: 60_000, getConnInfo }));
   app.get('/', (context) => context.text(`${context.var.rateLimit?.remaining} left`));
   const passed = await app.request('/', from('192.0.2.1'));
   expect([await passed.text(), passed.headers.get('RateLimit')]).toEqual(['1 left', '"site";r=1;t=60']);
@@ -82,7 +84,7 @@ test('limits of an app, of a router and of a route have common headers', async (
 });
 
 test('limits around a middleware that replaces the request have common headers, also in a mounted app', async () => {
-  const limit = (name: string, policy = one) => rateLimit({ name, policy, limitType: 'METHOD' });
+  const limit = (name: string, policy = one) => rateLimit({ ...still(name), policy, limitType: 'METHOD' });
   const app = new Hono()
     .use(limit('app', fixedWindow({ limit: 3, window: '1m' })))
     .use(bodyLimit({ maxSize: 99 }));
@@ -216,7 +218,7 @@ test('a client that disconnected before its decision leaves no permit taken', as
 test('errors answer by themselves, and keep their codes for app.onError', async () => {
   const thrower = () =>
     new Hono()
-      .use(rateLimit({ policy: one, limitType: 'METHOD', throw: true }))
+      .use(rateLimit({ ...still(), policy: one, limitType: 'METHOD', throw: true }))
       .get('/', (c) => c.text('ok'));
   const plain = thrower();
   await plain.request('/');
@@ -252,6 +254,7 @@ test('handler answers a denied request, or lets it pass', async () => {
   app.get(
     '/own',
     rateLimit({
+      ...still(),
       policy: one,
       limitType: 'METHOD',
       handler: (c, _next, { retryAfter }) => c.json({ retryAfter }, 418),

@@ -1,4 +1,4 @@
-import { concurrency, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
+import { concurrency, fixedWindow, ManualClock, memoryStore, RateLimiter } from '@sluice/core';
 import { deciding, OpenResponse } from '../../../tests/support/open-response.js';
 import { RequestLimit } from './request-limit.js';
 import type { RequestView } from './views.js';
@@ -121,8 +121,9 @@ test('a request that has a response, or whose client disconnected, gets no secon
 
 test('with throw, the error of a denial has the headers of all limits', async () => {
   const response = new OpenResponse();
-  const first = limit({ name: 'first', policy: hourly(9) });
-  const second = limit({ name: 'second', policy: hourly(1), throw: true, statusCode: 420 });
+  const store = memoryStore({ clock: new ManualClock() });
+  const first = limit({ name: 'first', policy: hourly(9), store });
+  const second = limit({ name: 'second', policy: hourly(1), store, throw: true, statusCode: 420 });
   await deciding(second)(request);
   await deciding(first, response)(request);
   await expect((async () => second.handle(request, response))()).rejects.toMatchObject({

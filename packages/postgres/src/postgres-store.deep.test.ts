@@ -130,10 +130,14 @@ class CountedClient extends pg.Client {
 }
 
 test('a turn of any number of calls, of known and new keys, is two round trips', async () => {
-  const store = storeOf({ connect: () => new CountedClient(url) });
-  await store.connect();
+  const swept = jest.spyOn(PostgresTable.prototype, 'sweep');
+  const store = storeOf({ connect: () => new CountedClient(url), definitions: false });
   const limiter = limiterOf(store);
   const others = limiterOf(store, { name: 'others' });
+  // The first sweep, a second after the first call, takes trips, too.
+  await limiter.consume('first');
+  await (await eventually(async () => swept.mock.results[0])).value;
+  swept.mockRestore();
   const tripsOf = async (calls: () => Promise<unknown>[]) => {
     CountedClient.trips = 0;
     await Promise.all(calls());
@@ -248,8 +252,9 @@ test('an insert that another process has made first is decided again, and no key
 });
 
 test('a call that is abandoned while another process has the row takes nothing', async () => {
-  const limiter = limiterOf(storeOf(), { deadline: '200ms', failurePolicy: 'deny' });
-  await limiter.consume('ann');
+  const store = storeOf();
+  await limiterOf(store).consume('ann');
+  const limiter = limiterOf(store, { deadline: '200ms', failurePolicy: 'deny' });
   const other = await otherProgram();
   await other.query('BEGIN');
   await other.query('SELECT 1 FROM sluice FOR UPDATE');
@@ -312,7 +317,9 @@ test('a turn whose COMMIT was sent is not repeated, and its outcome is unknown',
   const error = await rejection(limiter.penalty('ann', 1));
   expect(isStoreUnavailableError(error) && error.neverSent).toBe(false);
   expect(LosingClient.commits).toBe(1);
-  expect(await limiterOf().peek('ann')).toMatchObject({ remaining: 2 });
+  const reader = limiterOf();
+  // The server may still be at the COMMIT.
+  await eventually(async () => (await reader.peek('ann')).remaining === 2);
 });
 
 describe('calls', () => {

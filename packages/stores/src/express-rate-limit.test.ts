@@ -144,7 +144,7 @@ test.each([
 
 test('hits of one turn travel together', async () => {
   const client = new Redis(redisUrl(), recommendedRedisOptions);
-  const store = redisStore(client);
+  const store = redisStore({ client, definitions: false }); // nothing else is sent
   const hits = expressRateLimitStore({ name: uniqueName('turn'), store, deadline });
   hits.init({ windowMs: 60_000, limit: 3 });
   await hits.increment('first'); // connects, and loads the script
@@ -169,7 +169,7 @@ test('a hit that the store does not answer obeys failurePolicy at the deadline o
 });
 
 test('a limiter of the same name blocks and unblocks its clients', async () => {
-  const store = memoryStore();
+  const store = memoryStore({ clock: new ManualClock() });
   const get = served(expressRateLimitStore({ name: 'api', store }));
   const tool = new RateLimiter({ name: 'api', policy: fixedWindow({ limit: 2, window: '1m' }), store });
   await tool.block('k', '1h');

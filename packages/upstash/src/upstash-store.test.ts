@@ -66,7 +66,7 @@ const replying = (status: number, body: string) => (_: IncomingMessage, response
   void response.writeHead(status).end(body);
 
 test('decides over HTTP, and one process counts with another', async () => {
-  const one = limiterOf(storeOf());
+  const one = limiterOf(storeOf(), { denyCache: '1h' });
   const other = limiterOf(storeOf(), { name: one.name });
   expect(await one.consume('ann')).toMatchObject({ allowed: true, remaining: 2, degraded: false });
   expect(await other.consume('ann')).toMatchObject({ allowed: true, remaining: 1 });
@@ -261,7 +261,7 @@ describe('an outage, which the failure policy decides', () => {
 
   test('close() answers the calls of this turn, and then ends requests that no call waits for', async () => {
     const store = storeOf();
-    const limiter = limiterOf(store, { deadline: '300ms' });
+    const [limiter, patient] = [limiterOf(store, { deadline: '300ms' }), limiterOf(store)];
     await limiter.consume('ann');
     const request = new Promise<ServerResponse>((resolve) => {
       double.intercept = (_, response) => {
@@ -272,7 +272,7 @@ describe('an outage, which the failure policy decides', () => {
     });
     const failed = rejection(limiter.reset('ann'));
     const ended = once(await request, 'close');
-    const peeked = limiter.peek('ann');
+    const peeked = patient.peek('ann');
     await store.close();
     expect(await failed).toMatchObject({ reason: 'timeout', neverSent: false });
     expect(await peeked).toMatchObject({ allowed: true, degraded: false });

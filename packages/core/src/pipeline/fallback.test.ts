@@ -35,6 +35,9 @@ function far(nodeOf?: (key: string) => string) {
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
+/** The requests of calls. While the store is out, it also gets peeks, as probes. */
+const callsTo = ({ operations }: FarStore) => operations.filter((operation) => operation !== 'peek');
+
 const limiterOf = ({ store }: FarStore, failurePolicy?: FailurePolicy, name = 'demo') =>
   new RateLimiter({ name, policy: window, store, failurePolicy });
 
@@ -215,7 +218,7 @@ test('a store known to be out gets no calls; once back it decides again; each ch
   const limiter = limiterOf(one);
   one.fail();
   for (let i = 0; i < 20; i += 1) await limiter.consume('k');
-  expect(one.operations.length).toBe(5);
+  expect(callsTo(one)).toHaveLength(5);
   const refused = await rejection(limiter.block('k', '1m'));
   expect(isStoreUnavailableError(refused) && refused.message).toMatch(
     /gone; the store is out, and calls are not sent until/,
@@ -251,6 +254,7 @@ test('in a cluster, only the node that is out gets no calls, and events name it'
   one.fail();
   for (let i = 0; i < 5; i += 1) await limiter.consume('a');
   one.mend();
+  one.refuse('peek'); // otherwise a probe may find the node back before the next call
   expect(await limiter.consume('a')).toMatchObject({ degraded: true });
   expect(await limiter.consume('b')).toMatchObject({ degraded: false });
   await sleep(1);
@@ -287,7 +291,7 @@ test('a shared rate has no fallback: its calls reject, at once if the store is k
     expect(isStoreUnavailableError(await rejection(shared.tryAcquire()))).toBe(true);
     expect(isStoreUnavailableError(await rejection(shared.getConfig()))).toBe(true);
   }
-  expect(one.operations.length).toBe(1 + 5);
+  expect(callsTo(one)).toHaveLength(1 + 5);
   one.mend();
   while ((await rejection(shared.getConfig())) !== undefined) await sleep(5);
   expect(await shared.tryAcquire()).toBe(true);
