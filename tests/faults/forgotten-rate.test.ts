@@ -11,9 +11,9 @@ const redis = new OwnRedis();
 
 test('after an outage that lost a shared rate, only calls for that rate reject', async () => {
   const store = redis.open(redisStore(redis.server.url));
-  const shared = redis.open(new SharedLimiter({ name: 'shared', store }));
+  const shared = redis.open(new SharedLimiter({ name: 'shared', store, deadline: '10s' }));
   const policy = tokenBucket({ capacity: 10, refill: 10, every: '1h' });
-  const limiter = redis.open(new RateLimiter({ name: 'other', policy, store }));
+  const limiter = redis.open(new RateLimiter({ name: 'other', policy, store, deadline: '10s' }));
   await eventually(() => shared.setRate({ rate: 5, interval: '1h' }));
   const out = new Promise((resolve) => store.on('degraded', resolve));
   await redis.server.kill();

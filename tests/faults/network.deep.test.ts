@@ -15,6 +15,8 @@ import { record } from './table.js';
 
 const redis = new OwnRedis();
 const group = 'network';
+/** Our own client replaces a connection that is silent for a second, which also ends its calls. */
+const SILENT = ['timeout', 'connection'] as const;
 
 test('the failure policy decides while the server is killed', async () => {
   await runOutage({
@@ -39,7 +41,7 @@ test('the failure policy decides without a server from the start', async () => {
 
 test('the failure policy decides while the server is frozen', async () => {
   await runOutage({
-    ...{ group, fault: 'frozen (`kill -STOP`)', reasons: ['timeout'], mayCount: true },
+    ...{ group, fault: 'frozen (`kill -STOP`)', reasons: SILENT, mayCount: true },
     store: redis.open(redisStore(redis.server.url)),
     begin: () => redis.server.freeze(),
     end: () => redis.server.thaw(),
@@ -49,9 +51,10 @@ test('the failure policy decides while the server is frozen', async () => {
 test('the failure policy decides while replies are too late', async () => {
   const proxy = await redis.proxy();
   await runOutage({
-    ...{ group, fault: 'slow: answers after the deadline', reasons: ['timeout'], mayCount: true },
+    ...{ group, fault: 'slow: answers after the deadline', reasons: SILENT, mayCount: true },
     store: redis.open(redisStore(proxy.url)),
-    begin: () => proxy.delay(300),
+    // The proxy is in this process: after a stall a shorter delay would be over before the calls have failed.
+    begin: () => proxy.delay(2_000),
     end: () => proxy.pass(),
   });
 });
@@ -78,6 +81,7 @@ test('under load with lost replies Redis counts each call once', async () => {
     policy: fixedWindow({ limit: LIMIT, window: '1h' }),
     store: redis.open(redisStore(proxy.url)),
     failurePolicy: 'deny',
+    deadline: '2s', // only lost replies fail calls
   });
   await fromRedis(() => limiter.peek('k'));
   let admitted = 0;

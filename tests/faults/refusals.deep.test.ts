@@ -95,7 +95,7 @@ test.each([
   ['our own client, which waits until it is loaded', true, ['connection', 'timeout', 'LOADING']],
   ['a client that does not check whether it is ready', false, ['connection', 'timeout', 'LOADING']],
 ] as const)('LOADING lets the failure policy decide: %s', async (who, own, reasons) => {
-  const server = await startSlowLoading(1_500);
+  const server = await startSlowLoading();
   redis.open({ close: () => server.stop() });
   const client = own
     ? server.url
@@ -107,6 +107,9 @@ test.each([
       await admin.save();
       await server.restart('loading');
     },
-    end: () => eventually(() => admin.get('filler:1')),
+    end: async () => {
+      await server.hurry();
+      await eventually(() => admin.get('filler:1'));
+    },
   });
 });

@@ -47,7 +47,7 @@ async function expectConfigurationError({ reason, how, store, begin, end }: Mist
         policy: fixedWindow({ limit: LIMIT, window: '1h' }),
         store,
         failurePolicy,
-        deadline: '1s',
+        deadline: '10s',
       }),
   );
   await begin?.(limiters);
@@ -130,13 +130,14 @@ test('NOPERM for some of our keys lets the failure policy decide calls of these 
   // Definitions would be refused as well, with a warning of their own.
   const store = redis.open(redisStore({ url, definitions: false }));
   const callers = new Callers(
-    (limit) => ({ policy: fixedWindow({ limit, window: '1h' }), store, deadline: '1s' }),
+    (limit) => ({ policy: fixedWindow({ limit, window: '1h' }), store, deadline: '10s' }),
     ['NOPERM'],
   );
   const granted = new RateLimiter({
     name: 'granted',
     policy: fixedWindow({ limit: 99, window: '1h' }),
     store,
+    deadline: '10s', // a timeout would be another event
   });
   const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
   const events: string[] = [];

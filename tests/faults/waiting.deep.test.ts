@@ -39,7 +39,7 @@ test('a call with a booked moment resolves without the server', async () => {
 
 test('an abort while the server is away rejects with its reason', async () => {
   const policy = fixedWindow({ limit: 1, window: '1h' });
-  const limiter = limiterOn(redisStore(redis.server.url), policy, undefined, '200ms');
+  const limiter = limiterOn(redisStore(redis.server.url), policy);
   await eventually(() => limiter.consume('k'));
   const stop = new AbortController();
   const waiting = rejection(limiter.acquire('k', { signal: stop.signal }));
@@ -108,7 +108,7 @@ test.each<[FailurePolicy, object]>([
 test('when the server freezes, the failure policy decides queued calls as soon as the circuit opens', async () => {
   const admin = redis.client();
   const store = redis.open(redisStore(redis.server.url));
-  const place = { store, deadline: '500ms', failurePolicy: 'allow' } as const;
+  const place = { store, deadline: '2s', failurePolicy: 'allow' } as const;
   const limiter = redis.open(
     new RateLimiter({
       name: uniqueName('freezing'),
@@ -150,7 +150,7 @@ test('all waiting calls share one subscriber connection, which closes after the 
 
 test('a queued call rejects when the server dies, and holds no permit afterwards', async () => {
   const admin = redis.client();
-  const limiter = limiterOn(redisStore(redis.server.url), slot, undefined, '500ms');
+  const limiter = limiterOn(redisStore(redis.server.url), slot);
   await eventually(() => limiter.acquire('k'));
   const waiting = rejection(limiter.acquire('k'));
   await eventually(async () => expect(await listening(admin)).toBe(1));

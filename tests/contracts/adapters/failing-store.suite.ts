@@ -26,7 +26,10 @@ onEachAdapter(
     test('by default this process counts locally while the store is out', async () => {
       const { client, handler } = await out({});
       await client.get('/').expect(200, { source: 'local' }).expect('RateLimit', '"out";r=0;t=3600');
-      await client.get('/').expect(429).expect('Retry-After', '3600');
+      await client
+        .get('/')
+        .expect(429)
+        .expect('Retry-After', /^(3600|35\d\d)$/); // by the clock of this process
       expect(handler).toHaveBeenCalledTimes(1);
     });
 

@@ -90,7 +90,8 @@ export function debugContract(kind: StoreKind): void {
   test('a debug call reaches the store even if a denial is cached', async () => {
     const store = harness.another();
     const name = `${harness.limiter(policies.gcra!('1h')).name}-denied`;
-    const limiter = new RateLimiter({ name, policy: policies.gcra!('1h', 1), store, denyCache: '1s' });
+    const policy = policies.gcra!('1h', 1);
+    const limiter = new RateLimiter({ name, policy, store, denyCache: '1s', deadline: '10s' });
     await limiter.consume('k');
     await limiter.consume('k');
     const denied = await limiter.consume('k', { debug: true });

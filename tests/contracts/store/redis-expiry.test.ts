@@ -60,7 +60,8 @@ test('the key of an override lives until its bookings have expired under the pol
   const client = new Redis(redisUrl());
   const store = redisStore(redisUrl());
   const name = uniqueName('booked');
-  const limiter = new RateLimiter({ name, policy: slidingLog({ limit: 10, window: '1h' }), store });
+  const policy = slidingLog({ limit: 10, window: '1h' });
+  const limiter = new RateLimiter({ name, policy, store, deadline: '10s' });
   await limiter.override('k', slidingLog({ limit: 1, window: '10m' }), { expiresIn: '30m' });
   const waits = [1, 2, 3].map(() => limiter.acquire('k').catch(() => undefined));
   await waits[0];

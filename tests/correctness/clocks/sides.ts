@@ -6,6 +6,7 @@ import { ManualClock, memoryStore, type Policy } from '../../../packages/core/sr
 import { storeOnDefaults } from '../../support/expecting-warning.js';
 import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
+import { RedisAt } from '../simulate/redis-at.js';
 
 /*
  * Stores whose clock the test sets. Memory has an injected clock. A script in Redis gets the moment as an argument instead of the
@@ -55,6 +56,18 @@ export interface RedisSide extends Side {
   readonly redis: Redis;
 }
 
+function redisSideOf(redis: Redis, decide: Decide, closeStore = async () => {}): RedisSide {
+  return {
+    name: 'Redis',
+    redis,
+    key: (policy, name = uniqueName('clocks')) => keyOf(decide, policy, name),
+    async close() {
+      await closeStore();
+      redis.disconnect();
+    },
+  };
+}
+
 /** @param written called with each key after a decision that may have written it */
 export function redisSide(
   url = redisUrl(),
@@ -67,19 +80,19 @@ export function redisSide(
     await written(redis, call.parts[0]!.key);
     return answer!;
   };
-  return {
-    name: 'Redis',
-    redis,
-    key: (policy, name = uniqueName('clocks')) => keyOf(decide, policy, name),
-    async close() {
-      await store.close();
-      redis.disconnect();
-    },
-  };
+  return redisSideOf(redis, decide, () => store.close());
 }
 
 /**
- * Redis expires no key here. For tests with so little left of a window that its key would expire before the test's clock reaches the
- * end of the window.
+ * Redis expires no key here, because the script itself removes the TTL. For tests with so little left of a window that its key would expire
+ * before the test's clock reaches the end of the window.
  */
-export const persistentRedisSide = (): RedisSide => redisSide(redisUrl(), (redis, key) => redis.persist(key));
+export function persistentRedisSide(): RedisSide {
+  const redis = new Redis(redisUrl());
+  const clock = new ManualClock();
+  const store = new RedisAt(redis, clock);
+  return redisSideOf(redis, (call, now) => {
+    clock.set(now);
+    return store.decide(call);
+  });
+}

@@ -28,8 +28,13 @@ afterEach(async () => {
 
 endConnectionsAtOnce();
 
-const limiterOn = (store: RedisStore) =>
-  new RateLimiter({ name: uniqueName('own'), policy: fixedWindow({ limit: 1000, window: '1h' }), store });
+const limiterOn = (store: RedisStore, deadline = '100ms') =>
+  new RateLimiter({
+    name: uniqueName('own'),
+    policy: fixedWindow({ limit: 1000, window: '1h' }),
+    store,
+    deadline,
+  });
 
 /** Whether the server at this port has the key. */
 const exists = (key: string, port: number) => {
@@ -63,7 +68,7 @@ test.each(['by hand', 'by force'])(
 test('every call rejects with a configuration error if no sentinel knows the name', async () => {
   const store = redisStore({ sentinels: servers.addresses, name: 'nobody' });
   opened.push(store);
-  const limiter = limiterOn(store);
+  const limiter = limiterOn(store, '10s');
   for (let call = 0; call < 3; call += 1) {
     const error = await rejection(limiter.consume('k'));
     expect(isStoreConfigurationError(error) && error.message).toMatch(/No such master with that name/);

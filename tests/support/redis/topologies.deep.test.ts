@@ -89,9 +89,10 @@ test('only clients with its authority trust a server with TLS', async () => {
 });
 
 test('a server that loads much data answers LOADING until it is ready', async () => {
-  const server = open(await startSlowLoading(1_000));
+  const server = open(await startSlowLoading());
   await server.restart('loading');
   const impatient = client(server.url, { enableReadyCheck: false });
   await expect(impatient.get('filler:1')).rejects.toThrow('LOADING');
+  await server.hurry();
   await eventually(() => impatient.get('filler:1').then(Boolean, () => false));
 });

@@ -113,7 +113,8 @@ describe.each(Object.keys(OUTAGES) as (keyof typeof OUTAGES)[])('while Redis is 
       expect(whole).toBeGreaterThan(0.9);
       expect(none).toBeGreaterThan(0.4 * alone);
       expect(hour).toBeGreaterThan(0.9 * (0.4 * alone + 1));
-      expect(own.at(-1)).toMatchObject({ degraded: false });
+      // Redis decides again at the end, also if it was stalled for the last of the calls.
+      expect(own.slice(-Math.ceil(own.length / 20)).some(({ degraded }) => !degraded)).toBe(true);
       record({
         ...{
           group: 'race of eight processes',
