@@ -14,6 +14,8 @@ const LONG = 1 << 18;
 const FRAMED = 1 << 17;
 /** Of CPU, whatever else the machine does. */
 const SOON_MS = 1_250;
+/** Time that the host takes away may count as CPU. It hits one attempt, and quadratic time hits each. */
+const ATTEMPTS = 3;
 
 /** Pieces whose repetitions nearly match: addresses, paths, escapes, durations, lists of types. */
 const PIECES = [
@@ -82,15 +84,18 @@ test.each(Object.entries(ENTRIES))(
     for (const piece of PIECES) {
       const fill = (length: number) => piece.repeat(length / piece.length);
       for (const text of [fill(LONG), ...FRAMES.map(([before, after]) => before + fill(FRAMED) + after)]) {
-        const started = process.cpuUsage();
-        try {
-          await enter(text);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-          expect((error as Error).message.length).toBeLessThan(1_000);
+        let took = Number.POSITIVE_INFINITY;
+        for (let attempt = 0; took > SOON_MS && attempt < ATTEMPTS; attempt += 1) {
+          const started = process.cpuUsage();
+          try {
+            await enter(text);
+          } catch (error) {
+            expect(error).toBeInstanceOf(Error);
+            expect((error as Error).message.length).toBeLessThan(1_000);
+          }
+          const { user, system } = process.cpuUsage(started);
+          took = (user + system) / 1000;
         }
-        const { user, system } = process.cpuUsage(started);
-        const took = (user + system) / 1000;
         if (took > SOON_MS) throw new Error(`${JSON.stringify(text.slice(0, 20))}… took ${took} ms of CPU`);
       }
     }

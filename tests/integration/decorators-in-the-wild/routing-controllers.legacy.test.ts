@@ -42,8 +42,8 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
       await client
         .get(`/orders/${place}?page=3`)
         .expect(429)
-        .expect('Retry-After', /^(?:60|59)$/)
-        .expect('RateLimit', /;r=0;t=(?:60|59)$/);
+        .expect('Retry-After', /^(?:60|5\d)$/)
+        .expect('RateLimit', /;r=0;t=(?:60|5\d)$/);
       expect(runs).toEqual([place]);
     },
   );
@@ -80,7 +80,7 @@ describe.each(Object.entries(servers))('routing-controllers by %s', (_, serve) =
     await client
       .get(`/${path}/list`)
       .expect(429)
-      .expect('Retry-After', /^(?:60|59)$/);
+      .expect('Retry-After', /^(?:60|5\d)$/);
     await client.get(`/${path}/${other}`).expect(200, { [other]: true });
   });
 

@@ -277,7 +277,7 @@ test('reports an unreachable server, a wrong password and an unknown user', asyn
 });
 
 test.each([
-  ['no answer to INFO within 50 ms', { timeout: 50 }],
+  ['no answer to INFO within 1000 ms', { timeout: 1_000 }],
   ['the time is over', { timeout: 60_000, total: 50 }],
 ])('reports a server that does not answer: %s', async (reason, options) => {
   const proxy = await TcpProxy.start(server.port);

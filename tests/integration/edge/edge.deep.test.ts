@@ -106,7 +106,7 @@ describe.each([
     for (let i = 0; i < 4; i += 1) responses.push(await get('/hono', ip));
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(await responses[0]!.json()).toBe(2);
-    expect(responses[3]!.headers.get('ratelimit')).toBe('"hono";r=0;t=60');
+    expect(responses[3]!.headers.get('ratelimit')).toMatch(/^"hono";r=0;t=(?:60|5\d)$/);
     expect((await get('/hono', { 'cf-connecting-ip': '192.0.2.10' })).status).toBe(200);
   });
 
@@ -215,14 +215,20 @@ test('Next.js builds and serves a route for the edge runtime', async () => {
   }
 }, 900_000);
 
-/** The files of the page, as JavaScript: for TypeScript, Next.js would install the compiler. */
+/** The files of the page, as JavaScript: for TypeScript, Next.js would install the compiler. A busy machine misses no deadline of theirs. */
 function filesOfPage(redis: string): Record<string, string> {
   const page = readFileSync(join(root, 'docs/recipes/nextjs.md'), 'utf8');
   const blocks = [...page.matchAll(/^```(?:ts|js) nextjs (\S+)\n([\s\S]*?)^```$/gm)];
   return Object.fromEntries(
     blocks.map(([, path, text]) => [
       path!.replace(/\.ts$/, '.js').replace('next.config', 'own.config'),
-      transformSync(text!.replaceAll('redis://127.0.0.1:6379', redis), { loader: 'ts' }).code,
+      transformSync(
+        text!
+          .replaceAll('redis://127.0.0.1:6379', redis)
+          .replace("deadline: '1s'", "deadline: '30s'")
+          .replaceAll(' policy: ', " deadline: '30s', policy: "),
+        { loader: 'ts' },
+      ).code,
     ]),
   );
 }

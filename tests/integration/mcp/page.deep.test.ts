@@ -85,7 +85,7 @@ test('the server of Hono begins no tool for a client that left while its token w
     'async verifyAccessToken(token: string) {',
     `$&
     console.log('checks');
-    await new Promise((done) => setTimeout(done, 1_000));
+    await new Promise((done) => setTimeout(done, 2_000));
     console.log('checked');`,
   );
   const server = late.replace('function createServer() {', "$&\n  console.log('a server');");

@@ -12,7 +12,8 @@ const blocks = [...readme.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)].map(([,
 
 test('the program of the tests below contains each block of the README', () => {
   const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
-  const program = plain(readFileSync(source, 'utf8').replace(/^import .* '\.\/serve.*$/m, ''));
+  const ofTests = /^import .* '\.\/serve.*$|^.* \/\/ of the tests$/gm;
+  const program = plain(readFileSync(source, 'utf8').replace(ofTests, ''));
   expect(blocks).toHaveLength(3);
   expect(blocks.filter((block) => !program.includes(plain(block)))).toEqual([]);
 });
@@ -37,8 +38,6 @@ describe.each(['express', 'fastify'])('on %s', (PLATFORM) => {
   test('the module limits requests as the README shows', async () => {
     const { app, client } = await start();
     const login = (email: string) => client.post('/account/login').send({ email });
-    // A busy machine may take longer to connect than the README's deadline.
-    while ((await login(randomUUID())).status === 503);
     const phone = randomUUID();
     await client.post('/sms').send({ phone }).expect(201, `sent to ${phone}`);
     await client.post('/sms').send({ phone }).expect(429).expect('Retry-After', /^\d+$/);

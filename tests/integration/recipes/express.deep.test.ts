@@ -57,7 +57,8 @@ test('users have the limits of their plans in the store, and a push changes them
   try {
     const source = storedRules(store, { name });
     await source.push(`name: ${name}\n${document}`);
-    const replace = { 'storedRules(store)': `storedRules(store, { name: '${name}' })` };
+    const loaded = `storedRules(store, { name: '${name}' }), { store, deadline: '30s' }`;
+    const replace = { 'storedRules(store), { store }': loaded };
     program = await startBlock(page, 'stored-plans', { replace });
     const get = async (key: string) => {
       const response = await fetch(`${program!.url}/v1/items`, { headers: { 'x-api-key': key } });

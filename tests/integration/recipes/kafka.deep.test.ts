@@ -9,7 +9,7 @@ beforeAll(async () => {
   program = await startBlock('docs/recipes/kafka.md', 'kafka', {
     modules: await recipePackages(),
     files: { 'kafkajs-double.ts': await readFile(join(__dirname, 'kafka-double.ts'), 'utf8') },
-    replace: { "from 'kafkajs'": "from './kafkajs-double.js'" },
+    replace: { "from 'kafkajs'": "from './kafkajs-double.js'", "window: '1s'": "window: '2s'" },
     ready: 'sent',
   });
 }, 300_000);

@@ -141,7 +141,7 @@ describe('an outage', () => {
     for (const event of ['storeError', 'degraded', 'recovered'] as const)
       store.on(event, (details) => events.push([event, details]));
     const messages = listen();
-    await limiter.consume('k');
+    await own.limiter(store, '10s').consume('k');
     await own.server.kill();
     await eventually(async () => {
       await limiter.consume('k').catch(() => {});

@@ -42,6 +42,7 @@ export class AccountController {
   imports: [
     SluiceModule.forRoot({
       store: redisStore(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'),
+      deadline: '30s', // of the tests
       limit: { policy: fixedWindow({ limit: 100, window: '1m' }) }, // for each client address
     }),
   ],
