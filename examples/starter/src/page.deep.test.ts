@@ -80,20 +80,13 @@ test('all limits are on the live page before the first request', async () => {
   ]);
 });
 
-test('Flood shows denials of every limit on the live page within two seconds', async () => {
+test('Flood shows denials of every limit on the live page', async () => {
   const page = await open();
-  // Up to three attempts: other work on the machine can delay one.
-  for (let attempt = 1; ; attempt += 1) {
-    await page.getByRole('button', { name: 'Flood' }).click();
-    const appeared = denied(page)
-      .nth(routes.length - 1)
-      .waitFor({ timeout: 2_000 })
-      .then(
-        () => true,
-        () => false,
-      );
-    if ((await appeared) || attempt === 3) break;
-  }
+  // Once: the limits deny all calls of a second flood.
+  await page.getByRole('button', { name: 'Flood' }).click();
+  await denied(page)
+    .nth(routes.length - 1)
+    .waitFor();
   expect(await denied(page).count()).toBe(routes.length);
   await card(page, '/hello').getByText('5 × 200, 15 × 429; passes again').waitFor();
 });

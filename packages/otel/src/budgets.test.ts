@@ -75,9 +75,10 @@ test('a denial is counted for the axis that denied, and holds nothing', async ()
 
 test('an unsettled hold counts as held until it lapses', async () => {
   const { name, budget } = begin('1s');
-  await budget.hold('ann', { usd: 10 });
   const now = performance.now();
-  const time = jest.spyOn(performance, 'now').mockReturnValue(now + 500);
+  const time = jest.spyOn(performance, 'now').mockReturnValue(now);
+  await budget.hold('ann', { usd: 10 });
+  time.mockReturnValue(now + 500);
   expect((await values()).held).toMatchObject({ [`meter=${name} axis=usd`]: 10 });
   time.mockReturnValue(now + 2_000);
   expect((await values()).held).toMatchObject({ [`meter=${name} axis=usd`]: 0 });

@@ -1,13 +1,23 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { concurrency, leakyBucket, RateLimiter, redisStore, tokenBucket } from '@sluice/core';
+import {
+  concurrency,
+  leakyBucket,
+  ManualClock,
+  memoryStore,
+  RateLimiter,
+  redisStore,
+  tokenBucket,
+} from '@sluice/core';
 import { HOLD, PAUSE } from '@sluice/core/internal';
 import { rateLimit } from '@sluice/express';
 import express from 'express';
 import supertest from 'supertest';
-import { freePort } from '../../../tests/support/redis/free-port.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { instrument } from './index.js';
 
@@ -24,9 +34,10 @@ function documented(): string[] {
 }
 
 test('a scrape contains exactly the metrics of the README, and no key', async () => {
-  const port = await freePort();
-  const exporter = new PrometheusExporter({ host: '127.0.0.1', port, preventServerStart: true });
-  await exporter.startServer();
+  const exporter = new PrometheusExporter({ preventServerStart: true });
+  const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   const provider = new MeterProvider({ readers: [exporter] });
   const telemetry = instrument({ meterProvider: provider });
   const store = redisStore(redisUrl());
@@ -49,11 +60,15 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
     app.get('/secret-route', (_request, response) => void response.send('ok'));
     for (let i = 0; i < 3; i += 1) await supertest(app).get('/secret-route').expect(200);
 
+    const clock = new ManualClock();
     const line = new RateLimiter({
       name: 'line',
-      policy: leakyBucket({ capacity: 2, leak: 1, every: '200ms' }), // the second call waits, also on a busy machine
+      policy: leakyBucket({ capacity: 2, leak: 1, every: '1s' }),
+      store: memoryStore({ clock }),
     });
-    await Promise.all([line.acquire('secret-key'), line.acquire('secret-key')]);
+    const calls = [line.acquire('secret-key'), line.acquire('secret-key')]; // the second one waits
+    await clock.advance('1s');
+    await Promise.all(calls);
     const db = new RateLimiter({ name: 'db', policy: concurrency({ limit: 1 }) });
     await db.release(await db.acquire('secret-key'));
     const tokens = new RateLimiter({ name: 'tokens', policy });
@@ -107,5 +122,7 @@ test('a scrape contains exactly the metrics of the README, and no key', async ()
     telemetry.close();
     await store.close();
     await provider.shutdown();
+    server.closeAllConnections();
+    server.close();
   }
 });

@@ -1,7 +1,7 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { fixedWindow, leakyBucket, memoryStore, RateLimiter, redisStore } from '@sluice/core';
+import { fixedWindow, leakyBucket, ManualClock, memoryStore, RateLimiter, redisStore } from '@sluice/core';
 import { CollectedMetrics } from '../../../tests/support/otel.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { rejection } from '../../../tests/support/rejection.js';
@@ -67,17 +67,20 @@ test('a decision within a span records a child span, and a denial adds an event'
 test('the span of a Redis decision, a wait or an error covers its whole time', async () => {
   const store = redisStore(redisUrl());
   const limiter = new RateLimiter({ name: uniqueName('api'), policy, store, deadline: '10s' });
+  const clock = new ManualClock();
   const line = new RateLimiter({
     name: 'line',
-    // Long, so that the second call still waits if a busy machine blocks between the two.
     policy: leakyBucket({ capacity: 2, leak: 1, every: '250ms' }),
+    store: memoryStore({ clock }),
   });
   const broken = memoryStore();
   broken.decide = () => {
     throw Object.assign(new Error('of ann'), { code: 'BROKEN' });
   };
   await within(async () => {
-    await Promise.all([limiter.consume('ann'), line.acquire('ann'), line.acquire('ann')]);
+    const calls = [limiter.consume('ann'), line.acquire('ann'), line.acquire('ann')];
+    await clock.advance('250ms');
+    await Promise.all(calls);
     await rejection(
       (async () => new RateLimiter({ name: 'broken', policy, store: broken }).consume('ann'))(),
     );

@@ -37,7 +37,7 @@ const FORWARDED = {
 
 test('servers share the counts of their Redis, over both protocols', async () => {
   const name = uniqueName('t');
-  const rules = [redis(), redis()].map((store) => new Rules(text(name, 20), { store }));
+  const rules = [redis(), redis()].map((store) => new Rules(text(name, 20), { store, deadline: '10s' }));
   const served = await Promise.all(rules.map((one) => serve(one, FREE)));
   const clients = served.map(({ grpcPort }) => new RlsClient(grpcPort));
   const overGrpc = clients.flatMap((client) =>
@@ -135,7 +135,8 @@ test('the first call waits for its deadline only, also if the store has never an
   await client.health(); // connected
   const began = performance.now();
   expect((await client.shouldRateLimit('shop', user('ann'))).overall_code).toBe('OVER_LIMIT');
-  expect(performance.now() - began).toBeLessThan(1_000);
+  // The time of a first connection is 2 s. Its deadline is 100 ms, and the machine may stand still meanwhile.
+  expect(performance.now() - began).toBeLessThan(1_900);
   client.close();
   await served.close();
   await rules.close();

@@ -22,6 +22,7 @@ import { sqliteStore } from '../../../packages/sqlite/src/index.js';
 import { eventually } from '../../support/eventually.js';
 import { type RedisCluster, startRedisCluster } from '../../support/redis/redis-cluster.js';
 import { type RedisServer, startRedis } from '../../support/redis/redis-server.js';
+import { TcpProxy } from '../../support/redis/tcp-proxy.js';
 import { rethrow } from '../../support/rethrow.js';
 import { sluice, start } from './sluice.js';
 
@@ -276,18 +277,14 @@ test('a great many entries are streamed, and an interrupted copy is repeated', a
   database.close();
   // A list of all entries does not fit into this memory.
   const env = { NODE_OPTIONS: '--max-old-space-size=48' };
-  const args = [
-    'copy',
-    '--from',
-    `sqlite:${file}`,
-    '--to',
-    server.url,
-    '--yes',
-    '--json',
-    '--deadline',
-    '30s',
-  ];
-  const child = await start(args, env);
+  const into = (url: string) => {
+    const stores = ['--from', `sqlite:${file}`, '--to', url];
+    return ['copy', ...stores, '--yes', '--json', '--deadline', '30s'];
+  };
+  // The entries pass through this process: while it stands still, the command cannot reach its end before it is interrupted.
+  const proxy = await TcpProxy.start(server.url);
+  opened.push(proxy);
+  const child = await start(into(proxy.url), env);
   let stdout = '';
   child.stdout.on('data', (chunk) => {
     stdout += chunk;
@@ -298,7 +295,7 @@ test('a great many entries are streamed, and an interrupted copy is repeated', a
   expect([code, first.complete]).toEqual([2, false]);
   expect(first.written).toBeGreaterThanOrEqual(100_000);
   expect(first.written).toBeLessThan(MANY);
-  const again = await sluice(args, env);
+  const again = await sluice(into(server.url), env);
   expect(again.code).toBe(0);
   expect(again.values()).toMatchObject([{ read: MANY, written: MANY - first.written, complete: true }]);
   expect(await client.dbsize()).toBe(MANY);

@@ -51,11 +51,12 @@ test.each(SIDES)('p-throttle, %s: the calls are paced, and a refused one is repe
       : await evaluate<{ load: typeof fetch }>('p-throttle', side, require, ['load'], undefined, {
           [PARTNER]: service.origin,
         });
+  const began = performance.now();
   const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => load(`/${i}`)));
   expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
   expect(service.log).toHaveLength(13);
-  const at = service.log.map((call) => call.at);
-  expect(at.at(-1)! - at[0]!).toBeGreaterThan(350);
+  // Not from the first arrival, which may be late.
+  expect(service.log.at(-1)!.at - began).toBeGreaterThan(700);
 });
 
 test.each(SIDES)('octokit, %s: a used-up resource is waited for, and the call repeated', async (side) => {

@@ -183,7 +183,7 @@ export function looks({ folder, open }: Site): void {
 
     test('moves, and a button stops it', async () => {
       const page = await open('/', { reducedMotion: 'no-preference' });
-      expect(await moves(page)).toBe(true);
+      await eventually(() => moves(page));
       await button(page, 'Pause').click();
       await button(page, 'Play').waitFor();
       expect(await moves(page)).toBe(false);
@@ -205,7 +205,7 @@ export function looks({ folder, open }: Site): void {
         expect(await page.locator(`.running-limit ${shown}`).count()).toBeGreaterThan(0);
       }
       await button(page, 'Play').click();
-      expect(await moves(page)).toBe(true);
+      await eventually(() => moves(page));
     });
 
     test('has its place before scripts run', async () => {

@@ -27,6 +27,11 @@ afterEach(async () => {
 });
 
 const reported = () => messages.map(({ result, version }) => `${result} ${version}`);
+/** In one step, so that no poll reads half of the text, however long the writer stands still. */
+async function replaceFile(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.next`, content);
+  await rename(`${file}.next`, file);
+}
 const versionIs = (version: string) => eventually(async () => rules!.version === version);
 
 describe('a rules file', () => {
@@ -101,7 +106,7 @@ describe('a rules file', () => {
     const file = join(folder, 'limits.yaml');
     await writeFile(file, text(1));
     rules = await loadRules(file, { every: '100ms' });
-    await writeFile(file, 'rules: 5');
+    await replaceFile(file, 'rules: 5');
     await eventually(async () => rules!.problem !== undefined);
     expect(isRulesError(rules.problem)).toBe(true);
     expect(rules.problem!.message).toBe(`${file}:1:8: rules must be a list of rules, not 5`);
@@ -109,11 +114,11 @@ describe('a rules file', () => {
     await rm(file);
     await eventually(async () => messages.at(-1)!.result === 'unreadable');
     expect(rules.problem!.message).toBe(`rules of ${file}: there is no such file`);
-    await writeFile(file, 'rules: 5');
+    await replaceFile(file, 'rules: 5');
     await eventually(async () => messages.at(-1)!.result === 'refused');
     await rules.reload();
     expect((await rules.limiter('api').consume('ann')).limit).toBe(1);
-    await writeFile(file, text(3));
+    await replaceFile(file, text(3));
     await versionIs('v3');
     expect(rules.problem).toBeUndefined();
     expect(reported()).toEqual(['loaded v1', 'refused v1', 'unreadable v1', 'refused v1', 'loaded v3']);
@@ -126,7 +131,7 @@ describe('a rules file', () => {
     rules = await loadRules(file, { every: '100ms', fallback: text(7) });
     expect(rules.version).toBe('v7');
     expect(isRulesSourceError(rules.problem)).toBe(true);
-    await writeFile(file, text(1));
+    await replaceFile(file, text(1));
     await versionIs('v1');
     expect(reported()).toEqual(['unreadable v7', 'loaded v1']);
   });
