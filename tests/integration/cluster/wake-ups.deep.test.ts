@@ -124,18 +124,19 @@ describe.each(KINDS)('$name', (kind) => {
       async () => ((await lost.ask('PUBSUB', 'CHANNELS', `*${holder.name}*`)) as string[]).length === 3,
     );
 
+    // The key of the first call is on the lost node, which forgets its permit.
+    stop.abort();
+    expect(await called).toBe(stop.signal.reason);
     await lost.kill();
     await eventually(async () => {
       const node = await listeningNode(holder.name, others);
-      return ((await node.ask('PUBSUB', 'CHANNELS', `*${holder.name}*`)) as string[]).length === 3;
+      return ((await node.ask('PUBSUB', 'CHANNELS', `*${holder.name}*`)) as string[]).length === 2;
     });
     for (const { decision } of held) await holder.release(decision);
     for (const decision of await Promise.all(waiting)) await waiter.release(decision);
 
     await lost.restart();
     await own.whole();
-    stop.abort();
-    expect(await called).toBe(stop.signal.reason);
     expect(first.allowed).toBe(true);
   });
 });

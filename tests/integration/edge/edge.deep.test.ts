@@ -269,10 +269,14 @@ test('the files of the Next.js page limit requests, and reloads open no connecti
         `${files['lib/limits.js']}// change ${change}\n`,
       );
       let looks = 0;
-      await eventually(async () => {
-        looks += 1; // an address of its own for each look, because the limit is five
-        return (await (await get(`198.51.${100 + change}.${looks}`)).text()).includes(`change ${change}`);
-      }, 300, 120_000);
+      await eventually(
+        async () => {
+          looks += 1; // an address of its own for each look, because the limit is five
+          return (await (await get(`198.51.${100 + change}.${looks}`)).text()).includes(`change ${change}`);
+        },
+        300,
+        120_000,
+      );
     }
     expect([await connections(), project.output()]).toEqual([
       before,

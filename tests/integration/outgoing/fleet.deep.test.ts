@@ -40,7 +40,7 @@ async function run(work: Omit<Work, 'name' | 'origin' | 'url'>): Promise<Record<
 }
 
 test('eight processes that know nothing of a limit learn it: one pause for all, and every call is served in the end', async () => {
-  service = await FakeUpstream.start({ latency: 20 });
+  service = await FakeUpstream.start({ latency: 500 });
   const refusals: ServedCall[] = [];
   service.script = (call, number) => {
     // Not the first calls: a process that starts takes long to send them.
