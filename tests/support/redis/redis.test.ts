@@ -51,7 +51,7 @@ async function proxied() {
 const key = () => uniqueName('support');
 
 /** A call, and whether it was answered already. */
-function asked<T>(answer: Promise<T>) {
+function watched<T>(answer: Promise<T>) {
   let answered = false;
   const settled = () => {
     answered = true;
@@ -81,7 +81,7 @@ describe('a Redis for the tests', () => {
     const redis = client(own.url);
     await redis.ping();
     await own.freeze();
-    const { isAnswered, answer } = asked(redis.ping());
+    const { isAnswered, answer } = watched(redis.ping());
     await sleep(200);
     expect(isAnswered()).toBe(false);
     await own.thaw();
@@ -145,7 +145,7 @@ describe('a network with faults', () => {
     const name = key();
     await redis.set(name, '1', 'PX', 10_000);
     proxy.blackhole();
-    const { isAnswered, answer } = asked(redis.incr(name));
+    const { isAnswered, answer } = watched(redis.incr(name));
     await sleep(200);
     expect([isAnswered(), redis.status]).toEqual([false, 'ready']);
     expect(await client(process.env.SLUICE_TEST_REDIS_URL!).get(name)).toBe('1');
