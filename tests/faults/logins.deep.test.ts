@@ -104,7 +104,7 @@ test.each(kinds)(
     const store = storeOnDefaults(clientOf(servers) as never);
     opened.push(() => store.close());
     const policy = fixedWindow({ limit: 10_000, window: '1h' });
-    // So long that a stalled Redis does not open the circuit before the password expires.
+    // Long enough that a stalled Redis does not open the circuit before the password expires.
     const common = { policy, store, deadline: '500ms' } as const;
     const limiter = new RateLimiter({ ...common, name: uniqueName('login'), failurePolicy: 'allow' });
     const telling = new RateLimiter({ ...common, name: uniqueName('login'), failurePolicy: rethrow });

@@ -122,7 +122,7 @@ describe('the time of day changes', () => {
         const limiter = new RateLimiter({ name: uniqueName('client'), policy, ...storeOptions });
         let waited = 0;
         while (waited === 0) {
-          // 1 s, less the time since the answer before: nothing on a machine that was stalled for so long.
+          // 1 s, less the time since the answer before: nothing on a machine that was stalled for that long.
           await limiter.acquire('k');
           const started = performance.now();
           const waiting = limiter.acquire('k', { timeout: '20s' });

@@ -155,7 +155,7 @@ describe('a network with faults', () => {
 
   test('resetNextReply loses the reply of a command that Redis has run', async () => {
     const proxy = await bareProxy();
-    const redis = client(proxy.url); // rejects what is unanswered when its connection ends
+    const redis = client(proxy.url); // rejects unanswered calls when its connection ends
     const name = key();
     await redis.set(name, '1', 'PX', 10_000);
     proxy.resetNextReply();

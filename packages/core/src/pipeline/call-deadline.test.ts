@@ -41,7 +41,7 @@ function setup(options: Partial<RateLimiterOptions> = {}) {
     hold: () => {
       holding = true;
     },
-    /** Resolves when so many answers are held back. */
+    /** Resolves when that many answers are held back. */
     held: (count: number) => eventually(async () => held.length === count, 0),
     /** Sends the first answer that was held back. */
     release: () => held.shift()!(),
@@ -51,7 +51,7 @@ function setup(options: Partial<RateLimiterOptions> = {}) {
 
 /**
  * Is a call that calls the store twice over when a later call without a reply is? Both are calls of one limiter: its deadlines end in the
- * order in which they began, also after the process stood still.
+ * order in which they began, also after the process was blocked.
  */
 async function compare(
   { held, release, hold, end }: ReturnType<typeof setup>,
