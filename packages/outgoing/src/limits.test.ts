@@ -69,7 +69,7 @@ test('waiting calls of a process with a higher priority go first', async () => {
 });
 
 test('the cost of a call is estimated before it, and settled by its response', async () => {
-  up.answer = () => Response.json({ usage: 30 });
+  up.answer = () => Response.json({ usage: 20 });
   const client = up.client({
     limits: { tokens: tokenBucket({ capacity: 100, refill: 1, every: '1h' }) },
     timeout: 0,
@@ -77,15 +77,15 @@ test('the cost of a call is estimated before it, and settled by its response', a
     settle: async (response) => ({ tokens: ((await response.json()) as { usage: number }).usage }),
   });
   const bodies = [];
-  for (let i = 0; i < 2; i += 1) {
+  for (let i = 0; i < 3; i += 1) {
     const response = await client.fetch('/a');
     bodies.push(await response.json());
     await new Promise((done) => setTimeout(done, 5));
   }
-  expect(bodies).toEqual([{ usage: 30 }, { usage: 30 }]);
-  // 60 of 100 were used in truth, so 50 do not fit.
+  expect(bodies).toEqual([{ usage: 20 }, { usage: 20 }, { usage: 20 }]);
+  // By estimates the third did not fit. 60 of 100 were used in truth, so the fourth does not.
   expect(isRateLimitExceededError(await rejection(client.fetch('/a')))).toBe(true);
-  expect(up.log).toHaveLength(2);
+  expect(up.log).toHaveLength(3);
 });
 
 describe('withCost', () => {
