@@ -15,4 +15,5 @@ export const recipePackages = (): Promise<string> =>
     '@grpc/grpc-js': '1.14.7',
     '@trpc/server': '11.25.2',
     '@trpc/client': '11.25.2',
+    'better-auth': '1.7.25',
   });

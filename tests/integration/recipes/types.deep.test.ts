@@ -8,13 +8,14 @@ import { recipePackages } from './packages.js';
 const root = resolve(__dirname, '../../..');
 /** Pages, and the blocks that make one program. */
 const RECIPES = [
-  ['socket-io', 'socket-io', 'socket-io-packets'],
-  ['bullmq', 'bullmq'],
-  ['kafka', 'kafka'],
-  ['grpc', 'grpc'],
-  ['trpc', 'trpc', 'trpc-wait'],
-  ['graphql', 'yoga'],
-  ['graphql', 'apollo'],
+  ['recipes/socket-io', 'socket-io', 'socket-io-packets'],
+  ['recipes/bullmq', 'bullmq'],
+  ['recipes/kafka', 'kafka'],
+  ['recipes/grpc', 'grpc'],
+  ['recipes/trpc', 'trpc', 'trpc-wait'],
+  ['recipes/graphql', 'yoga'],
+  ['recipes/graphql', 'apollo'],
+  ['host-stores', 'better-auth'],
 ] as const;
 
 test('the programs of recipes fit the types of the packages that they use', async () => {
@@ -23,7 +24,7 @@ test('the programs of recipes fit the types of the packages that they use', asyn
     const modules = await recipePackages();
     await symlink(modules, join(folder, 'node_modules'));
     for (const [page, ...tags] of RECIPES) {
-      const texts = tags.map((tag) => blockTagged(join(root, `docs/recipes/${page}.md`), tag));
+      const texts = tags.map((tag) => blockTagged(join(root, `docs/${page}.md`), tag));
       await writeFile(join(folder, `${tags[0]}.ts`), `${texts.join('\n')}\nexport {};\n`);
     }
     const compilerOptions = {
@@ -34,6 +35,7 @@ test('the programs of recipes fit the types of the packages that they use', asyn
         '@sluice/core': [join(root, 'packages/core/src/index.ts')],
         '@sluice/core/internal': [join(root, 'packages/core/src/internal.ts')],
         '@sluice/graphql': [join(root, 'packages/graphql/src/index.ts')],
+        '@sluice/stores': [join(root, 'packages/stores/src/index.ts')],
         // One copy: its classes have private fields.
         graphql: [join(modules, 'graphql')],
       },
