@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { withLock } from './redis/lock.ts';
+import { publish, withLock } from './redis/lock.ts';
 import { run } from './run.ts';
 
 const CACHE = resolve(__dirname, '../../node_modules/.cache');
@@ -30,7 +30,7 @@ export async function registryPackages(
       const { ok, output } = await run('npm', args, { cwd: scratch, timeoutMs: 300_000 });
       if (!ok) throw new Error(`npm install ${wanted.join(' ')} failed:\n${output}`);
       await chmod(scratch, 0o755); // programs in it may run as another user
-      await rename(scratch, installed);
+      await publish(scratch, installed);
     }
     return join(installed, 'node_modules');
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { withLock } from '../../support/redis/lock.js';
+import { publish, withLock } from '../../support/redis/lock.js';
 import { run } from '../../support/run.js';
 
 const root = resolve(__dirname, '../../..');
@@ -53,7 +53,7 @@ async function make(workspace: string, made: string): Promise<void> {
     const dist = join('packages', name, 'dist');
     await cp(join(workspace, dist), join(fresh, dist), { recursive: true });
   }
-  await rename(fresh, made);
+  await publish(fresh, made);
 }
 
 async function script(workspace: string, name: string, ...args: string[]): Promise<void> {

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { withLock } from '../redis/lock.ts';
+import { publish, withLock } from '../redis/lock.ts';
 import { run } from '../run.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { giveToPostgres, POSTGRES_USER, readableBinaries } from './user.ts';
@@ -61,7 +61,7 @@ async function makeTemplate(binaries: PostgresBinaries, template: string): Promi
     if (!made.ok) throw new Error(`initdb said: ${made.output}`);
     await copy(data, join(scratch, 'data'));
     await copy(passwordFile, join(scratch, 'password'));
-    await rename(scratch, template);
+    await publish(scratch, template);
   } finally {
     for (const folder of [work, scratch]) await rm(folder, { recursive: true, force: true });
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,8 +7,7 @@ const STALE_MS = 8_000;
 
 /**
  * Runs `task` while it holds `folder` as a lock between processes. If a holder crashes, its heartbeat stops, and another process takes
- * the lock 8 s later. In a rare race two processes may hold it: `task` must publish its result with one rename, so that the race only
- * costs time.
+ * the lock 8 s later. In a rare race two processes may hold it: `task` must `publish` its result, so that the race only costs time.
  */
 export async function withLock<T>(folder: string, task: () => Promise<T>): Promise<T> {
   while (!(await tryLock(folder))) {
@@ -23,6 +23,16 @@ export async function withLock<T>(folder: string, task: () => Promise<T>): Promi
   } finally {
     clearInterval(heartbeat);
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Gives a finished folder its name, unless another process was faster: then that one's folder stays. */
+export async function publish(finished: string, folder: string): Promise<void> {
+  try {
+    await rename(finished, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    await rm(finished, { recursive: true, force: true });
   }
 }
 

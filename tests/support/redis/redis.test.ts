@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { programEnv } from '../program-env.js';
 import { uniqueName } from '../redis-url.js';
-import { withLock } from './lock.js';
+import { publish, withLock } from './lock.js';
 import { startRedis } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { type ClientOptions, testClient } from './test-client.js';
@@ -237,5 +237,18 @@ describe('the lock under which Redis is obtained', () => {
     await turn(); // the only one that takes the lock of the crashed holder: two of them may both get it
     await Promise.all([turn(), turn(), turn()]);
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('two processes that hold it publish one folder, and leave nothing else behind', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-lock-'));
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    for (const name of ['first', 'second']) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, 'made by'), name);
+      await publish(join(folder, name), join(folder, 'made'));
+    }
+    expect(await readdir(folder)).toEqual(['made']);
+    expect(await readFile(join(folder, 'made/made by'), 'utf8')).toBe('first');
+    await expect(publish(join(folder, 'none'), join(folder, 'other'))).rejects.toThrow('ENOENT');
   });
 });
