@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/redis/free-port.js';
@@ -63,7 +64,8 @@ test.each([
 ])('sluice serve follows a file of rules, counts in %s, and ends by SIGTERM', async (_, store) => {
   const name = uniqueName('t');
   await writeFile(file, text(name, 3));
-  await serving([file, '--store', store(), '--dashboard'], async (ports, _child, stderr) => {
+  const args = [file, '--store', store(), '--limiter-deadline', '30s', '--dashboard'];
+  await serving(args, async (ports, _child, stderr) => {
     const client = new RlsClient(ports.grpcPort);
     expect(await left(client)).toBe(2);
     await writeFile(file, text(name, 9));
@@ -85,7 +87,7 @@ test('sluice serve without a file serves the rules that sluice push stored', asy
   const missing = await sluice(['serve', '--rules', name, ...store]);
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining(name)]);
   expect((await sluice(['push', file, '--yes', ...store])).code).toBe(0);
-  await serving(['--rules', name, ...store], async (ports) => {
+  await serving(['--rules', name, '--limiter-deadline', '30s', ...store], async (ports) => {
     const client = new RlsClient(ports.grpcPort);
     expect(await left(client)).toBe(2);
     await writeFile(file, text(name, 5));
@@ -117,6 +119,36 @@ test('sluice serve starts while Redis is out, and counts in it once it is back',
     await eventually(async () => !(await isDegraded()));
   });
   await redis.stop();
+});
+
+test('sluice serve waits for its store as long as --limiter-deadline says', async () => {
+  const redis = await startRedis();
+  await writeFile(file, text('rules', 100));
+  const sourceOf = async (port: number) => {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/consume`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"rule":"user","key":"ann"}',
+    });
+    return ((await response.json()) as { source: string }).source;
+  };
+  const args = [file, '--redis', redis.url, '--limiter-deadline'];
+  for (const [deadline, source] of [
+    ['200ms', 'local'],
+    ['30s', 'redis'],
+  ] as const) {
+    await serving([...args, deadline], async ({ port }) => {
+      await eventually(async () => (await sourceOf(port)) === 'redis');
+      await redis.freeze();
+      const decided = sourceOf(port);
+      await sleep(800);
+      await redis.thaw();
+      expect(await decided).toBe(source);
+    });
+  }
+  await redis.stop();
+  const wrong = await sluice(['serve', file, '--store', 'memory:', '--limiter-deadline', 'soon']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/--limiter-deadline.*soon/)]);
 });
 
 test('sluice serve --otel reports to the SDK of its process', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { subscribe } from '@sluice/core';
 import { serveDashboard } from '@sluice/dashboard';
 import type { LoadedRules } from '@sluice/rules';
+import { durationOf } from '../arguments.js';
 import { CliError } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { portOf } from '../port.js';
@@ -17,6 +18,10 @@ export const serve: CommandDefinition = {
     { flags: '--host <address>', description: 'the address to listen on', default: '127.0.0.1' },
     { flags: '--port <n>', description: 'the port of the JSON API', default: '8080' },
     { flags: '--grpc-port <n>', description: "the port of Envoy's rate limit service", default: '8081' },
+    {
+      flags: '--limiter-deadline <duration>',
+      description: 'the longest time of a decision in the store; default 100 ms, of a file 1 s',
+    },
     { flags: '--dashboard', description: 'the live page, too, on 127.0.0.1' },
     { flags: '--otel', description: 'metrics for the OpenTelemetry SDK of this process' },
   ],
@@ -80,10 +85,13 @@ const of = (version: string | number | undefined): string =>
 async function rulesOf(
   { store }: Context,
   file: string | undefined,
-  { rules: name }: Options,
+  { rules: name, limiterDeadline }: Options,
 ): Promise<LoadedRules> {
   const { loadRules, storedRules } = await import('@sluice/rules'); // here, so that other commands do not wait for it
-  return loadRules(file ?? storedRules(store, { name: String(name) }), { store });
+  return loadRules(file ?? storedRules(store, { name: String(name) }), {
+    store,
+    ...(limiterDeadline !== undefined && { deadline: durationOf('--limiter-deadline', limiterDeadline) }),
+  });
 }
 
 /** A package that this command needs and others do not. @throws CliError without it */
