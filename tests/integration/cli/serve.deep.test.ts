@@ -57,6 +57,16 @@ async function serving(
 const left = async (client: RlsClient) =>
   (await client.shouldRateLimit('shop', [descriptor(['user', 'ann'])])).statuses[0]!.limit_remaining;
 
+/** A decision of the JSON API about the key `ann` of the rule `user`. */
+async function consumed(port: number) {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/consume`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"rule":"user","key":"ann"}',
+  });
+  return (await response.json()) as { readonly source: string; readonly degraded: boolean };
+}
+
 test.each([
   ['memory', () => 'memory:'],
   ['a file', () => `sqlite:${join(folder, 'limits.db')}`],
@@ -106,17 +116,9 @@ test('sluice serve starts while Redis is out, and counts in it once it is back',
   await redis.kill();
   await writeFile(file, text('rules', 100));
   await serving([file, '--redis', redis.url], async ({ port }) => {
-    const isDegraded = async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/v1/consume`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"rule":"user","key":"ann"}',
-      });
-      return ((await response.json()) as { degraded: boolean }).degraded;
-    };
-    expect(await isDegraded()).toBe(true);
+    expect(await consumed(port)).toMatchObject({ degraded: true });
     await redis.restart();
-    await eventually(async () => !(await isDegraded()));
+    await eventually(async () => !(await consumed(port)).degraded);
   });
   await redis.stop();
 });
@@ -124,26 +126,18 @@ test('sluice serve starts while Redis is out, and counts in it once it is back',
 test('sluice serve waits for its store as long as --limiter-deadline says', async () => {
   const redis = await startRedis();
   await writeFile(file, text('rules', 100));
-  const sourceOf = async (port: number) => {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/consume`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"rule":"user","key":"ann"}',
-    });
-    return ((await response.json()) as { source: string }).source;
-  };
   const args = [file, '--redis', redis.url, '--limiter-deadline'];
   for (const [deadline, source] of [
     ['200ms', 'local'],
     ['30s', 'redis'],
   ] as const) {
     await serving([...args, deadline], async ({ port }) => {
-      await eventually(async () => (await sourceOf(port)) === 'redis');
+      await eventually(async () => (await consumed(port)).source === 'redis');
       await redis.freeze();
-      const decided = sourceOf(port);
+      const decided = consumed(port);
       await sleep(800);
       await redis.thaw();
-      expect(await decided).toBe(source);
+      expect(await decided).toMatchObject({ source });
     });
   }
   await redis.stop();
