@@ -45,7 +45,7 @@ const properties = [...sources, 'tests'].flatMap((folder) =>
 const setUp = ['<rootDir>/tests/support/no-warnings.ts', '<rootDir>/tests/support/fixed-seed.ts'];
 
 const project = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tests/support/environment.ts',
   testEnvironmentOptions: {
     customExportConditions: ['@sluice/source', 'node', 'node-addons', 'require', 'default'],
   },
@@ -56,8 +56,7 @@ const project = {
     '\\.legacy(\\.test)?\\.ts$': legacy,
     '\\.c?ts$': standard,
   },
-  // Sources name the file that will exist, x.js; where there is none (never in node_modules) it is x.ts.
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.(c?)js$': ['$1.$2js', '$1.$2ts'] },
+  resolver: '<rootDir>/tests/support/resolver.cjs',
 };
 
 const config: Config = {

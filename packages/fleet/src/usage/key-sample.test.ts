@@ -28,7 +28,7 @@ test('a sample of up to 1,024 keys is exact', () => {
   ]);
 });
 
-test.each([1_025, 2_049, 10_000, 300_000])('a sample of %i keys is within the stated error', (count) => {
+test.each([1_025, 2_049, 10_000, 100_000])('a sample of %i keys is within the stated error', (count) => {
   const summary = sampled(0, count, count);
   expect(summary.hashes.length).toBeLessThanOrEqual(SAMPLE);
   const { keys, error, policies } = keyUseOf(summary);
