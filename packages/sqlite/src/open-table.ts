@@ -79,7 +79,9 @@ function prepared(database: Database, file: string): Statements {
     database.exec(SET_UP);
     database.exec('COMMIT');
   } catch (error) {
-    database.exec('ROLLBACK');
+    try {
+      database.exec('ROLLBACK');
+    } catch {} // a full disk has ended the transaction already
     throw error;
   }
   const of = (sql: string) => database.prepare(sql);
