@@ -4,6 +4,7 @@ import type { RequestedCost, Selected } from './requested-cost.js';
 
 /** What the result has under one name. Fields of several fragments share it. */
 interface Entry {
+  readonly name: string;
   /** Of the call of its resolver. */
   call: number;
   /** Of each object or leaf. */
@@ -16,7 +17,11 @@ interface Entry {
   shape?: Shape;
 }
 
-type Shape = ReadonlyMap<string, Entry>;
+/** Entries that can cost something. With `leaf: 0` most fields cannot. */
+type Shape = readonly Entry[];
+
+const mayCost = ({ call, each, least, selected }: Entry): boolean =>
+  call + each + least > 0 || selected.length > 0;
 
 /**
  * The cost of what an operation returned. Resolvers that returned null, or no items, were called as well.
@@ -34,6 +39,8 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
       if (seen.has(set)) return;
       seen.add(set);
       for (const node of set.selections) {
+        // The result has no such field: each object of a list would be searched for it in vain.
+        if (requested.isSkipped(node)) continue;
         const selected = requested.selected(node, parent);
         if (node.kind === Kind.FIELD) {
           const field = requested.fieldOf(node, parent);
@@ -43,7 +50,15 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
           const least = found && (field!.args.length > 0 || parent === root[1]) ? found.each : 0;
           const name = node.alias?.value ?? node.name.value;
           const isList = found?.isList === true;
-          const entry = shape.get(name) ?? { call: 0, each, least, isList, isIntrospection, selected: [] };
+          const entry = shape.get(name) ?? {
+            name,
+            call: 0,
+            each,
+            least,
+            isList,
+            isIntrospection,
+            selected: [],
+          };
           entry.call = Math.max(entry.call, requested.calls.get(node) ?? 0);
           entry.each = Math.max(entry.each, each);
           entry.least = Math.max(entry.least, least);
@@ -53,7 +68,7 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
       }
     };
     for (const selected of all) add(selected);
-    return shape;
+    return [...shape.values()].filter(mayCost);
   };
 
   const valueCost = (entry: Entry, value: unknown): number => {
@@ -72,10 +87,9 @@ export function actualCost(requested: RequestedCost, root: Selected, data: unkno
     if (!isRecord(value)) return 0;
     entry.shape ??= shapeOf(entry.selected);
     let sum = 0;
-    for (const name of Object.keys(value)) {
-      const one = entry.shape.get(name);
-      if (one !== undefined) sum += Math.max(one.call + valueCost(one, value[name]), one.least);
-    }
+    for (const one of entry.shape)
+      if (Object.hasOwn(value, one.name))
+        sum += Math.max(one.call + valueCost(one, value[one.name]), one.least);
     return sum;
   };
 

@@ -78,7 +78,7 @@ export class RequestedCost {
     /** By type: an object has the fields of one. */
     const byType = new Map<GraphQLNamedType, number>();
     for (const node of set.selections) {
-      if (this.#isSkipped(node)) continue;
+      if (this.isSkipped(node)) continue;
       const selected = this.selected(node, parent);
       const below = selected && this.#setCost(selected, level + 1);
       levels = Math.max(levels, below?.levels ?? 0);
@@ -125,7 +125,8 @@ export class RequestedCost {
     return Math.min(MOST, rest + size * item);
   }
 
-  #isSkipped({ directives }: SelectionNode): boolean {
+  /** By `@skip` or `@include`. */
+  isSkipped({ directives }: SelectionNode): boolean {
     if (directives === undefined || directives.length === 0) return false;
     const conditionOf = (directive: typeof GraphQLSkipDirective) =>
       getDirectiveValues(directive, { directives }, this.variables)?.if;
