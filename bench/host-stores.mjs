@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { RedisStore as HonoRedisStore } from 'hono-rate-limiter';
 import { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
+import { honoClient } from './lib/hono-client.mjs';
 import { hardwareText } from './lib/machine.mjs';
 import { loadText, watchMachine } from './lib/noise.mjs';
 import { benchRedis, inspector } from './lib/redis.mjs';
@@ -52,14 +53,7 @@ const fastifyHits = (one, max) => (key) =>
   });
 const expressPeer = () =>
   new RedisStore({ sendCommand: (command, ...args) => client.call(command, ...args), prefix: `${prefix}e` });
-const honoPeer = () =>
-  new HonoRedisStore({
-    prefix: `${prefix}h`,
-    client: {
-      scriptLoad: (script) => client.script('LOAD', script),
-      evalsha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
-    },
-  });
+const honoPeer = () => new HonoRedisStore({ prefix: `${prefix}h`, client: honoClient(client) });
 const fastifyPeer = () => new FastifyRedisStore(false, false, client, `${prefix}f`);
 const {
   expressRateLimitStore,

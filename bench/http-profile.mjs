@@ -60,7 +60,8 @@ function print(title, cells) {
 }
 
 function options() {
-  const usage = 'usage: node bench/http-profile.mjs express|fastify|koa memory|redis [--functions=<number>]';
+  const usage =
+    'usage: node bench/http-profile.mjs express|fastify|koa|hono memory|redis [--functions=<number>]';
   try {
     const { positionals, values } = parseArgs({
       allowPositionals: true,

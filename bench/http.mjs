@@ -1,8 +1,8 @@
 // Measures the cost of a limiter in an HTTP server: requests per second and CPU per request, bare, with Sluice, and with the usual
 // limiter of each framework, in one run.
-//   node bench/http.mjs                    about six minutes (after npm run build, or: npm run bench)
+//   node bench/http.mjs                    about eight minutes (after npm run build, or: npm run bench)
 //   node bench/http.mjs --quick            under a minute, to see that it works
-//   node bench/http.mjs --only=express     one framework: express, fastify or koa
+//   node bench/http.mjs --only=express     one framework: express, fastify, koa or hono
 // Redis: REDIS_URL, or one that it starts itself.
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -120,7 +120,7 @@ function options() {
     }
     return values;
   } catch (error) {
-    console.error(`${error.message}\nusage: node bench/http.mjs [--quick] [--only=express|fastify|koa]`);
+    console.error(`${error.message}\nusage: node bench/http.mjs [--quick] [--only=express|fastify|koa|hono]`);
     process.exit(2);
   }
 }

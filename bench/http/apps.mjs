@@ -1,16 +1,22 @@
 import fastifyRateLimit from '@fastify/rate-limit';
+import { serve } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { fixedWindow, redisStore } from '@sluice/core';
 import { rateLimit as sluiceExpress } from '@sluice/express';
 import { rateLimit as sluiceFastify } from '@sluice/fastify';
+import { rateLimit as sluiceHono } from '@sluice/hono';
 import { rateLimit as sluiceKoa } from '@sluice/koa';
 import { Rules } from '@sluice/rules';
 import express from 'express';
 import expressRateLimit from 'express-rate-limit';
 import fastify from 'fastify';
+import { Hono } from 'hono';
+import { RedisStore as HonoRedisStore, rateLimiter } from 'hono-rate-limiter';
 import { Redis } from 'ioredis';
 import Koa from 'koa';
 import koaRateLimit from 'koa-ratelimit';
 import { RedisStore } from 'rate-limit-redis';
+import { honoClient } from '../lib/hono-client.mjs';
 
 const HOST = '127.0.0.1';
 
@@ -19,6 +25,7 @@ export const PEERS = {
   express: 'express-rate-limit',
   fastify: '@fastify/rate-limit',
   koa: 'koa-ratelimit',
+  hono: 'hono-rate-limiter',
 };
 
 /**
@@ -89,9 +96,29 @@ export const apps = {
     });
     return listening(app);
   },
+
+  async hono(variant) {
+    const app = new Hono();
+    if (variant.limiter === 'sluice') app.use(sluiceHono(sluice(variant)));
+    if (variant.limiter === 'peer') {
+      const client = redis(variant);
+      app.use(
+        rateLimiter({
+          windowMs: variant.windowMs,
+          limit: variant.limit,
+          keyGenerator: (context) => getConnInfo(context).remote.address,
+          ...(client && { store: new HonoRedisStore({ client: honoClient(client), prefix: variant.name }) }),
+        }),
+      );
+    }
+    app.get('/', (context) => context.text('ok'));
+    return new Promise((resolve) => {
+      serve({ fetch: app.fetch, port: 0, hostname: HOST }, ({ port }) => resolve(port));
+    });
+  },
 };
 
-/** Options of our three adapters. The deadline is long, so that a busy machine does not trigger the failure policy. */
+/** Options of our adapters. The deadline is long, so that a busy machine does not trigger the failure policy. */
 const sluice = ({ store, limit, windowMs, redis: url, name }) => ({
   name: 'default', // the headers show it, and the other limiters send no name
   keyPrefix: name,

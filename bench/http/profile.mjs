@@ -1,6 +1,6 @@
 /** The other limiters, and packages that only they use. */
 const LIMITERS =
-  /node_modules\/(?:express-rate-limit|rate-limit-redis|@fastify\/rate-limit|koa-ratelimit|toad-cache|ip-address|@lukeed\/ms|ms)\//;
+  /node_modules\/(?:express-rate-limit|rate-limit-redis|@fastify\/rate-limit|koa-ratelimit|hono-rate-limiter|toad-cache|ip-address|@lukeed\/ms|ms)\//;
 const CLIENT = /node_modules\/(?:ioredis|@ioredis|redis-parser|redis-errors|standard-as-callback|denque)\//;
 /** Our code without adapters, requests, headers and keys. */
 const DECIDING = / core\/dist\/(?:esm|cjs)\/(?!http\/|keys\/)/;
