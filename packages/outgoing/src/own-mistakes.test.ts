@@ -72,6 +72,15 @@ describe('a call that fetch refuses without sending it', () => {
   });
 });
 
+test.each([Number.NaN, '1', undefined, null])(
+  'a priority of %p rejects the call at once',
+  async (priority) => {
+    const error = await rejection(up.client({ limits, priority: () => priority as never }).fetch('/a'));
+    expect(String(error)).toMatch(/^TypeError: upstream: priority must return a number, not /);
+    expect(up.log).toEqual([]);
+  },
+);
+
 test('the client sends all that fetch accepts: methods, bodies, headers and settings', async () => {
   const client = up.client();
   const post = { method: 'POST' };

@@ -96,7 +96,9 @@ describe('a refusal of one call alone with a stated time', () => {
     expect(await client.state()).toEqual([]);
     await up.clock.advance('20s');
     expect((await call).status).toBe(200);
-    expect(up.times).toEqual([0, 10_000]);
+    const [, again] = up.times;
+    expect(again).toBeGreaterThanOrEqual(10_000);
+    expect(again).toBeLessThanOrEqual(11_000); // the delay of a first retry
   });
 
   test('is the result if the time is past the timeout', async () => {
@@ -138,6 +140,23 @@ test('all processes take retries from one budget, and successes give it back', a
   // 30 tokens are six retries; one a second comes back by time.
   expect(up.log.length - 12).toBeLessThanOrEqual(6 + 9);
   expect(up.log.length - 12).toBeGreaterThanOrEqual(6);
+});
+
+test.each([502, 504])('a call is repeated after %i no earlier than its Retry-After', async (status) => {
+  up.answer = ({ number }) => (number === 1 ? refused(status, { 'retry-after': '20' }) : new Response('ok'));
+  const call = up.client().fetch('/a');
+  await up.clock.advance('1m');
+  expect((await call).status).toBe(200);
+  const [, again] = up.times;
+  expect(again).toBeGreaterThanOrEqual(20_000);
+  expect(again).toBeLessThanOrEqual(21_000); // the delay of a first retry
+});
+
+test('a call waits no longer than maxPause for the Retry-After of a 502', async () => {
+  up.answer = ({ number }) => (number === 1 ? refused(502, { 'retry-after': '3000' }) : new Response('ok'));
+  const call = up.client({ timeout: '1h', maxPause: '10s' }).fetch('/a');
+  await up.clock.advance('11s');
+  expect((await call).status).toBe(200);
 });
 
 test('retry: false sends a call once, and the refusal still pauses', async () => {

@@ -150,6 +150,12 @@ export function checkUpstreamOptions(options: UpstreamOptions): CheckedUpstreamO
   };
 }
 
+/** @throws TypeError unless it is a number: other values have no order */
+export function checkPriority(priority: unknown): number {
+  if (typeof priority === 'number' && !Number.isNaN(priority)) return priority;
+  throw new TypeError(`upstream: priority must return a number, not ${describe(priority)}`);
+}
+
 function originOf(given: unknown): URL {
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   const isOrigin =

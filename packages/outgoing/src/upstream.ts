@@ -10,7 +10,7 @@ import { type Answered, Caller, type KnownCost } from './calls/caller.js';
 import { Circuit } from './calls/circuit.js';
 import { failureOfProgram } from './calls/failure.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from './calls/outgoing-request.js';
-import { routeOf, scopeOfKey } from './calls/scopes.js';
+import { accountKey, routeOf, scopeOfKey } from './calls/scopes.js';
 import { fetchThrough } from './fetch/fetch-through.js';
 import { shareEqual } from './fetch/share-equal.js';
 import { PauseWaits } from './pauses/pause-waits.js';
@@ -21,7 +21,7 @@ import { bodyOf, endBody } from './reading/foreign-body.js';
 import type { RefusalKind, Scope } from './reading/reading.js';
 import { type AnyResponse, viewOf } from './reading/response-view.js';
 import { interceptorOf } from './undici/interceptor.js';
-import { checkUpstreamOptions, type UpstreamOptions } from './upstream-options.js';
+import { checkPriority, checkUpstreamOptions, type UpstreamOptions } from './upstream-options.js';
 
 /** A pause, for people and tools. */
 export interface PauseState {
@@ -63,7 +63,7 @@ export class Upstream {
    * `fetch`, for addresses of this origin, also relative ones. Waits for pauses and permits, repeats what may be repeated, and learns from each
    * response. Redirects to another origin are not followed: the response is returned.
    * @throws UpstreamPausedError if a pause outlasts `timeout`; RateLimitExceededError if the permits of `limits` do; the signal's reason;
-   *   TypeError for another origin; all errors of fetch; StoreConfigurationError
+   *   TypeError for another origin, and for a `priority` that is no number; all errors of fetch; StoreConfigurationError
    */
   readonly fetch: typeof fetch;
   readonly #caller: Caller;
@@ -89,7 +89,8 @@ export class Upstream {
     const limits = options.limits ?? provider.limits?.() ?? {};
     const concurrency = options.concurrency ?? provider.concurrency;
     const hasLimits = Object.keys(limits).length > 0 || concurrency !== undefined;
-    const hasPriorities = options.priority !== undefined;
+    const { priority } = options;
+    const hasPriorities = priority !== undefined;
     this.#budget = hasLimits ? new Budget({ ...shared, limits, concurrency, hasPriorities }) : undefined;
     this.#retries = retry && new RetryBudget(name, store, keyPrefix, deadline, retry.budget);
     const parts = {
@@ -117,12 +118,12 @@ export class Upstream {
       reads: options.reads ?? readersOf(provider),
       retry: retry && { ...retry, budget: this.#retries! },
       scopes: (request) => ({
-        account: account(request),
+        account: accountKey(account(request)),
         route: `${request.method} ${route(request)}`,
         dimensions: dimensions(request),
       }),
       cost: options.cost ?? (options.limits === undefined ? provider.cost : undefined) ?? (() => 1),
-      priority: options.priority ?? (() => 0),
+      priority: priority === undefined ? () => 0 : (request) => checkPriority(priority(request)),
     });
     this.#readsSuccess = provider.readsSuccess === true;
     const send = fetchThrough({

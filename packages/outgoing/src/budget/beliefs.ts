@@ -16,8 +16,8 @@ interface Tally {
   lowered: number;
 }
 
-/** The tallies when a call took its permits. */
-export type Snapshot = ReadonlyMap<string, Readonly<Tally>>;
+/** The tallies when a call took its permits, by the names of its policies. */
+export type Snapshot = readonly (Readonly<Tally> & { readonly name: string })[];
 
 /**
  * Lowers our figures of a budget, its rest and its size, to those that responses state: others use the account, too. No response raises them.
@@ -45,12 +45,12 @@ export class Beliefs {
 
   /** A call has taken its permits. */
   took(account: string, { policies }: Decision): Snapshot {
-    const snapshot = new Map<string, Readonly<Tally>>();
+    const snapshot: Snapshot[number][] = [];
     for (const { name, cost, held } of policies) {
       if (held) continue;
       const tally = this.#tally(name, account);
       tally.taken += cost;
-      snapshot.set(name, { ...tally });
+      snapshot.push({ name, taken: tally.taken, lowered: tally.lowered });
     }
     return snapshot;
   }
@@ -72,7 +72,7 @@ export class Beliefs {
   ): Promise<void> {
     for (const { dimension, limit, remaining, rounding = 0, window } of observed) {
       const ours = policies.find(({ name }) => name === dimension);
-      const then = snapshot.get(dimension);
+      const then = snapshot.find(({ name }) => name === dimension);
       if (ours === undefined || then === undefined) continue;
       // What passes in a longer window also bounds ours; a shorter one, such as a burst, does not.
       const isBound = limit !== undefined && (window === undefined || window + LONGEST >= ours.window);

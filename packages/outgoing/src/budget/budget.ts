@@ -26,9 +26,6 @@ const QUEUE_FULL = 100;
 
 const waitedOf = ({ decision }: Taken): number => decision.waited;
 
-const TOO_LATE = new Error('The deadline of the call passed before its turn');
-const tooLate = (): Error => TOO_LATE;
-
 /**
  * Part of a window by which our windows are longer, because not all calls take equally long to arrive. So a call that arrives
  * late, and one of the next window that does not, are no more in one window of the upstream than its limit.
@@ -116,16 +113,16 @@ export class Budget {
    * Waits for the permits of a call: first come, first served, among all processes.
    * @throws RateLimitExceededError if they do not come before the deadline; the signal's reason
    */
-  async take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
+  take(account: string, estimate: Cost, priority: number, limits: WaitLimits): Promise<Taken> {
     const keys = this.#keys(account);
     const cost = this.#costs(estimate);
-    const work = () => this.#book(keys, cost, limits);
-    try {
-      return await this.#queues.run(account, priority, { limits, work, waitedOf, tooLate });
-    } catch (error) {
-      if (error !== TOO_LATE) throw error;
-      throw new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true });
-    }
+    return this.#queues.run(account, priority, {
+      limits,
+      work: () => this.#book(keys, cost, limits),
+      waitedOf,
+      tooLate: async () =>
+        new RateLimitExceededError(await this.#all.peek(keys, { cost }), { queueFull: true }),
+    });
   }
 
   async #book(
@@ -159,7 +156,9 @@ export class Budget {
   }
 
   #keys(account: string): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#names.map((name) => [name, account]));
+    const keys: Record<string, string> = {};
+    for (const name of this.#names) keys[name] = account;
+    return keys;
   }
 
   /** A number counts for each limit; a call is always one call at once. */

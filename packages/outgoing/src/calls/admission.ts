@@ -9,11 +9,12 @@ import type { PauseWaits } from '../pauses/pause-waits.js';
 import type { Pauses } from '../pauses/pauses.js';
 import type { RampPermit, Ramps } from '../pauses/ramps.js';
 import type { Circuit, CircuitPass } from './circuit.js';
-import { accountKey, scopeOfKey, UPSTREAM } from './scopes.js';
+import { scopeOfKey, UPSTREAM } from './scopes.js';
 import type { WaitLimits } from './time.js';
 
 /** A call that wants to be sent. */
 export interface WaitingCall extends WaitLimits {
+  /** The account, as `accountKey` returns it. */
   readonly account: string;
   /** Under which it can be paused, the widest first. */
   readonly keys: readonly string[];
@@ -63,10 +64,6 @@ class Holdings {
     readonly call: WaitingCall,
   ) {}
 
-  get account(): string {
-    return accountKey(this.call.account);
-  }
-
   async giveBackPermits(): Promise<void> {
     const { taken } = this;
     this.taken = undefined;
@@ -96,8 +93,8 @@ class Holdings {
   }
 
   ticket(): Ticket {
-    const { parts, taken, ramps, pass } = this;
-    const snapshot = taken && parts.beliefs!.took(this.account, taken.decision);
+    const { parts, call, taken, ramps, pass } = this;
+    const snapshot = taken && parts.beliefs!.took(call.account, taken.decision);
     return { taken, snapshot, ramps, pass: parts.circuit.sent(pass!) };
   }
 }
@@ -133,7 +130,7 @@ export class Admission {
       holdings.pass ??= await circuit.enter(call, () => this.#recovering(UPSTREAM, call));
       if (holdings.pass === undefined) return false;
       if (budget !== undefined && holdings.taken === undefined)
-        holdings.taken = await this.#take(budget, holdings.account, call);
+        holdings.taken = await this.#take(budget, call);
       // Last: between this look and the call nothing waits.
       const state = await pauses.look(call.keys);
       paused = state.paused;
@@ -152,8 +149,9 @@ export class Admission {
     return false;
   }
 
-  #take(budget: Budget, account: string, call: WaitingCall): Promise<Taken> {
-    return this.#watching(call, (limits) => budget.take(account, call.cost, call.priority, limits));
+  #take(budget: Budget, call: WaitingCall): Promise<Taken> {
+    const { account, cost, priority } = call;
+    return this.#watching(call, (limits) => budget.take(account, cost, priority, limits));
   }
 
   /**
@@ -195,7 +193,7 @@ export class Admission {
     holdings.ramps.push(permit);
     if (budget === undefined || holdings.taken !== undefined) return;
     // A ramp is not held while a call waits for permits.
-    holdings.taken = await budget.takeNow(holdings.account, call.cost);
+    holdings.taken = await budget.takeNow(call.account, call.cost);
     if (holdings.taken === undefined) await holdings.leaveRamps();
   }
 

@@ -8,7 +8,7 @@ export interface QueuedWork<T> {
   /** How long the work has waited in the store, ms. */
   waitedOf(done: T): number;
   /** The error if the call's turn does not come before its deadline. */
-  tooLate(): Error;
+  tooLate(): Promise<Error>;
 }
 
 interface Waiting {
@@ -36,25 +36,22 @@ export class CallQueue {
   /**
    * @param most places at any time
    * @param now ms since 1970
+   * @param ended called when no call runs or waits
    */
   constructor(
     readonly most: number,
     readonly now: () => number,
+    readonly ended: () => void,
   ) {
     this.#places = Math.min(FIRST, most);
   }
 
-  get isEmpty(): boolean {
-    return this.#running === 0 && this.#waiting.length === 0;
-  }
-
   /** @throws the signal's reason; `tooLate()` */
   async run<T>(priority: number, queued: QueuedWork<T>): Promise<T> {
-    const { limits } = queued;
-    limits.signal?.throwIfAborted();
     if (this.#running < this.#places) this.#running += 1;
-    else await this.#wait(priority, limits, queued.tooLate);
+    else await this.#wait(priority, queued);
     try {
+      queued.limits.signal?.throwIfAborted();
       const done = await queued.work();
       this.#fit(queued.waitedOf(done));
       return done;
@@ -64,6 +61,7 @@ export class CallQueue {
         this.#running += 1;
         this.#waiting.shift()!.start();
       }
+      if (this.#running === 0) this.ended();
     }
   }
 
@@ -72,18 +70,22 @@ export class CallQueue {
     else if (waited < SHORT) this.#places = Math.min(this.most, this.#places + 1);
   }
 
-  #wait(priority: number, { deadline, signal }: WaitLimits, tooLate: () => Error): Promise<void> {
+  #wait(priority: number, { limits: { deadline, signal }, tooLate }: QueuedWork<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (why: () => unknown) => {
+      signal?.throwIfAborted();
+      const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         end();
-        reject(why());
       };
-      const timer = setTimeout(
-        () => leave(tooLate),
-        Math.max(0, Math.min(deadline - this.now(), 2 ** 31 - 1)),
-      );
-      const ignore = onAbort(signal, () => leave(() => signal!.reason));
+      const late = () => {
+        leave();
+        tooLate().then(reject, reject);
+      };
+      const timer = setTimeout(late, Math.max(0, Math.min(deadline - this.now(), 2 ** 31 - 1)));
+      const ignore = onAbort(signal, () => {
+        leave();
+        reject(signal!.reason);
+      });
       const end = () => {
         clearTimeout(timer);
         ignore();
@@ -119,13 +121,12 @@ export class CallQueues {
   ) {}
 
   /** As `CallQueue.run`. */
-  async run<T>(key: string, priority: number, queued: QueuedWork<T>): Promise<T> {
-    const queue = this.#queues.get(key) ?? new CallQueue(this.most, this.now);
-    this.#queues.set(key, queue);
-    try {
-      return await queue.run(priority, queued);
-    } finally {
-      if (queue.isEmpty && this.#queues.get(key) === queue) this.#queues.delete(key);
+  run<T>(key: string, priority: number, queued: QueuedWork<T>): Promise<T> {
+    let queue = this.#queues.get(key);
+    if (queue === undefined) {
+      queue = new CallQueue(this.most, this.now, () => this.#queues.delete(key));
+      this.#queues.set(key, queue);
     }
+    return queue.run(priority, queued);
   }
 }

@@ -8,8 +8,8 @@ import type { Outcome } from './circuit.js';
 import { type Failure, isCanceled } from './failure.js';
 import { Lessons, type SentCall } from './lessons.js';
 import type { OutgoingRequest } from './outgoing-request.js';
-import { backoff, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
-import { accountKey, type CallScopes, pauseKeys } from './scopes.js';
+import { backoff, earliestRetry, mayRepeat, mayRepeatAfterError } from './retry-rules.js';
+import { type CallScopes, pauseKeys } from './scopes.js';
 import type { LimitReading } from './time.js';
 
 /** How a client sends a request, whatever client it is. */
@@ -195,7 +195,7 @@ export class Caller {
               'retry',
               waiting,
               isPaused,
-              reading.refusal?.until,
+              earliestRetry(view, reading),
             );
           const isSuccess = reading.refusal === undefined && view.status < 500;
           if (isSuccess && options.retry?.budget.isUsed) await unlessOut(options.retry.budget.succeeded());
@@ -260,14 +260,14 @@ export class Caller {
   async #giveBack(account: string, { taken }: Ticket): Promise<void> {
     if (taken === undefined) return;
     const { beliefs, budget } = this.options.parts;
-    beliefs!.gaveBack(accountKey(account), taken.decision);
+    beliefs!.gaveBack(account, taken.decision);
     await unlessOut(budget!.giveBack(taken));
   }
 
   /**
    * ms until a call is sent again; undefined: it is not.
    * @param isPaused whether the call waits for a pause, so that it need not back off
-   * @param until the earliest moment that the response states, ms since 1970
+   * @param until the earliest moment that the response states, ms since 1970. Other calls may have received the same one, so the delay is added
    */
   async #nextAttempt(
     attempt: number,
@@ -279,7 +279,8 @@ export class Caller {
     const { retry, parts } = this.options;
     if (retry === undefined || attempt >= retry.attempts || parts.pauses.isClosed) return undefined;
     const { now } = parts.pauses;
-    const ms = isPaused ? 0 : Math.max(backoff(attempt, Math.random()), until - now);
+    const stated = Math.min(parts.pauses.maxPause, Math.max(0, until - now));
+    const ms = isPaused ? 0 : stated + backoff(attempt, Math.random());
     if (now + ms > deadline) return undefined;
     return (await retry.budget.take(kind)) ? ms : undefined;
   }

@@ -4,7 +4,7 @@ import type { ObservedLimit, RateLimitReading, Refusal, ResponseView } from '../
 import { statedBy } from '../reading/stated-by.js';
 import { type AdmissionParts, type Ticket, unlessOut } from './admission.js';
 import { backoff } from './retry-rules.js';
-import { accountKey, type CallScopes, pauseKey } from './scopes.js';
+import { type CallScopes, pauseKey } from './scopes.js';
 
 /** Scopes whose refusals in a row are counted. */
 const MOST = 10_000;
@@ -51,7 +51,7 @@ export class Lessons {
   ): Promise<Pause | undefined> {
     const { beliefs } = this.parts;
     const { scopes, keys, ticket } = sent;
-    const account = accountKey(scopes.account);
+    const { account } = scopes;
     if (refusal !== undefined) {
       const pause = await this.#refused(sent, refusal, view);
       if (ticket.taken !== undefined)

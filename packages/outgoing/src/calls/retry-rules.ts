@@ -1,5 +1,6 @@
-import type { RateLimitReading } from '../reading/reading.js';
+import type { RateLimitReading, ResponseView } from '../reading/reading.js';
 import { kindOf } from '../reading/refusals.js';
+import { retryAfterOf } from '../reading/retry-after.js';
 
 /** Methods that may be sent twice (RFC 9110). */
 const IDEMPOTENT = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'];
@@ -38,6 +39,12 @@ export function mayRepeat(
   if (!(statuses.includes(status) || isRefusalByReader)) return false;
   // A refusal with a time was not processed: the upstream invites to repeat it.
   return isSafe(call) || refusal?.until !== undefined || refusal?.retry === true;
+}
+
+/** The earliest moment for another attempt that a response states, ms since 1970. A 502 or 504 of a proxy refuses nothing, but may state one, too. */
+export function earliestRetry(view: ResponseView, { refusal }: RateLimitReading): number | undefined {
+  if (refusal !== undefined) return refusal.until;
+  return kindOf(view.status) === undefined ? retryAfterOf(view) : undefined;
 }
 
 /** ms before the next attempt where the upstream states no time: exponential, with full jitter. @param random from 0 to less than 1 */

@@ -1,4 +1,4 @@
-import { pauseKeys, routeOf, scopeOfKey } from './scopes.js';
+import { accountKey, pauseKeys, routeOf, scopeOfKey } from './scopes.js';
 
 describe('the route of a path', () => {
   const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
@@ -30,7 +30,7 @@ describe('the route of a path', () => {
 
 describe('the keys of a call', () => {
   const keysOf = (account: string) =>
-    pauseKeys({ account, dimensions: ['requests', 'tokens'], route: 'GET /a' });
+    pauseKeys({ account: accountKey(account), dimensions: ['requests', 'tokens'], route: 'GET /a' });
 
   test.each(['', '3f9c2a11d0b74e65', 'tenant:42', ':', 'a:GET /b', 'Acme Ltd.', '100%'])(
     'say what they pause, of the account %j',

@@ -2,6 +2,7 @@ import type { Scope } from '../reading/reading.js';
 
 /** Where a call belongs: the keys under which it can be paused. */
 export interface CallScopes {
+  /** The account, as `accountKey` returns it. */
   readonly account: string;
   /** The method and the route. */
   readonly route: string;
@@ -24,21 +25,24 @@ export function pauseKey(scope: Scope, call: CallScopes, dimension = 'requests')
     case 'request':
       return undefined;
     case 'endpoint':
-      return `${accountKey(call.account)}:${call.route}`;
+      return `${call.account}:${call.route}`;
     case 'dimension':
-      return `${accountKey(call.account)}:${dimension}`;
+      return `${call.account}:${dimension}`;
     case 'account':
-      return accountKey(call.account);
+      return call.account;
     case 'upstream':
       return UPSTREAM;
   }
 }
 
 /** All pauses that concern a call, the widest first: ramps are entered in this order, so that no two calls wait for each other. */
-export function pauseKeys(call: CallScopes): readonly string[] {
-  const account = accountKey(call.account);
-  const dimensions = call.dimensions.map((dimension) => `${account}:${dimension}`);
-  return [UPSTREAM, account, ...dimensions, `${account}:${call.route}`];
+export function pauseKeys({ account, dimensions, route }: CallScopes): readonly string[] {
+  return [
+    UPSTREAM,
+    account,
+    ...dimensions.map((dimension) => `${account}:${dimension}`),
+    `${account}:${route}`,
+  ];
 }
 
 /** What a key pauses. */

@@ -40,7 +40,7 @@ export class Ramps {
       const { recovering } = await this.pauses.look([key]);
       return recovering.length === 0 ? undefined : this.#acquire(key, limits, tooLate);
     };
-    return this.#queues.run(key, 0, { limits, work, waitedOf: () => 0, tooLate });
+    return this.#queues.run(key, 0, { limits, work, waitedOf: () => 0, tooLate: async () => tooLate() });
   }
 
   /** The same without waiting. Undefined: too many calls run, or the scope is paused again. */
