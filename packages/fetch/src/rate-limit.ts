@@ -42,7 +42,7 @@ export function rateLimit(options: RateLimitOptions): FetchRateLimit {
     const verdict = await limit.handle(viewOf(request, info), response, request, info);
     if (verdict.outcome === 'passed') return undefined;
     if (verdict.outcome === 'aborted') return new Response(null, { status: 408 }); // the client disconnected
-    return complete(request, webResponseOf(await verdict.reply()));
+    return complete(request, webResponseOf(await verdict.reply(), response.headers));
   };
   return withLimiter(Object.assign(decide, { complete }), limit);
 }

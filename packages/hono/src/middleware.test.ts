@@ -7,7 +7,7 @@ import {
   RateLimiter,
 } from '@sluice/core';
 import { currentRequest } from '@sluice/http';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { hc } from 'hono/client';
 import { getConnInfo } from 'hono/cloudflare-workers';
@@ -294,4 +294,26 @@ test.each([
   [{ limit: 5, store: { increment() {} } }, 'store is a store of hono-rate-limiter'],
 ])('rateLimit(%j) throws', (options, message) => {
   expect(() => rateLimit(options as never)).toThrow(message);
+});
+
+test.each<[string, boolean, (context: Context) => Response]>([
+  ['that Hono makes is sent as it is', true, (context) => context.text('ok')],
+  ['of the handler is copied', false, () => new Response('ok')],
+])('a response %s, and has the headers', async (_, isSame, respond) => {
+  const limit = rateLimit({ ...still(), policy: one, limitType: 'METHOD' });
+  const made: Response[] = [];
+  const app = new Hono()
+    .use(async (context, next) => {
+      await next();
+      made.push(context.res);
+    })
+    .use(limit)
+    .get('/', (context) => {
+      const response = respond(context);
+      made.push(response);
+      return response;
+    });
+  const { headers } = await app.request('/');
+  expect(headers.get('RateLimit')).toBe('"default";r=0;t=60');
+  expect(made[0] === made[1]).toBe(isSame);
 });

@@ -71,6 +71,7 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
     let isPassed = false;
     const pass = () => {
       isPassed = true;
+      response.announce(given);
       return next();
     };
     try {
@@ -78,8 +79,9 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
       if (verdict.outcome === 'aborted') return gone(response) as RateLimitResponse;
       if (verdict.outcome === 'passed') await pass();
       else if (handler === undefined || verdict.decision === undefined)
-        given.res = webResponseOf(await verdict.reply());
+        given.res = webResponseOf(await verdict.reply(), response.headers);
       else {
+        response.announce(given);
         const answered = await handler(context, pass, verdict.decision);
         // `next` returns the context.
         if (answered !== undefined && answered !== given) given.res = answered as Response;
@@ -90,7 +92,7 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
       if (response.begun && thrown instanceof Error && 'status' in thrown)
         return alreadySent() as RateLimitResponse;
       // The response to the error is made of the context's own headers.
-      for (const [name, value] of response.headers) given.header(name, value);
+      response.announce(given);
       // A handler threw what Hono takes for no error. Node's own response ends by itself.
       if (isFirst && nodeOf(given) === undefined) response.over(500, true);
       throw thrown instanceof Error ? answerable(thrown) : thrown;

@@ -2,8 +2,13 @@ import { NodeResponseView, PendingResponse, withHeaders } from '@sluice/http';
 import type { Context } from 'hono';
 import { nodeOf } from './request.js';
 
-/** All limits of a request share one, so their headers are merged. A middleware may replace the request, and a mounted app the context. */
-const pending = new WeakMap<Context | Request, HonoResponseView>();
+/**
+ * All limits of a request share one view, so their headers are merged. It is a property of the request and of the context, because a middleware may
+ * replace the first, and a mounted app the second. An entry in a WeakMap for each request costs the garbage collector time.
+ */
+const VIEW = Symbol('sluice.response');
+
+type Viewed = { [VIEW]?: HonoResponseView };
 
 /** The header by which a handler tells `@hono/node-server` that it writes Node's response itself. */
 const ALREADY_SENT = 'x-hono-already-sent';
@@ -30,13 +35,14 @@ export class HonoResponseView extends PendingResponse {
   static of(context: Context): [view: HonoResponseView, isFirst: boolean] {
     const known = HonoResponseView.known(context);
     const view = known ?? new HonoResponseView(context);
-    pending.set(context, view).set(context.req.raw, view);
+    (context as Viewed)[VIEW] = view;
+    (context.req.raw as Viewed)[VIEW] = view;
     return [view, known === undefined];
   }
 
   /** The view of a request that a limit has seen. */
   static known(context: Context): HonoResponseView | undefined {
-    return pending.get(context) ?? pending.get(context.req.raw);
+    return (context as Viewed)[VIEW] ?? (context.req.raw as Viewed)[VIEW];
   }
 
   override get sent(): boolean {
@@ -62,6 +68,11 @@ export class HonoResponseView extends PendingResponse {
 
   override endBegun(): void {
     this.#node?.endBegun();
+  }
+
+  /** Adds the headers to a response that Hono will make, so that it need not be copied. A response of a handler's own gets them in `applyTo`. */
+  announce(context: Context): void {
+    for (const [name, value] of this.headers) context.header(name, value);
   }
 
   /** Adds the headers to the response of a handler. */

@@ -1,9 +1,12 @@
 import { answerError, type Reply } from './reply.js';
 import type { ResponseView } from './views.js';
 
+/** Headers in small letters, as pairs. A `Headers` takes several times as long to write and to read. */
+export type PendingHeaders = ReadonlyMap<string, string>;
+
 /** Collects the headers of a web-standard request's limits until there is a response. */
 export class PendingResponse implements ResponseView {
-  readonly headers: Headers = new Headers();
+  readonly #headers = new Map<string, string>();
   status = 0;
   readonly #listeners = new Set<(complete: boolean) => void>();
   #complete: boolean | undefined;
@@ -12,6 +15,10 @@ export class PendingResponse implements ResponseView {
   constructor(signal?: AbortSignal) {
     if (signal?.aborted) this.over(0, false);
     else signal?.addEventListener('abort', () => this.over(0, false), { once: true });
+  }
+
+  get headers(): PendingHeaders {
+    return this.#headers;
   }
 
   get sent(): boolean {
@@ -23,15 +30,16 @@ export class PendingResponse implements ResponseView {
   }
 
   get(name: string): string | undefined {
-    return this.headers.get(name) ?? undefined;
+    return this.#headers.get(name.toLowerCase());
   }
 
   set(name: string, value: string): void {
-    this.headers.set(name, value);
+    this.#headers.set(name.toLowerCase(), value);
   }
 
   append(name: string, items: string): void {
-    this.headers.append(name, items);
+    const before = this.get(name);
+    this.set(name, before === undefined ? items : `${before}, ${items}`);
   }
 
   whenOver(listener: (complete: boolean) => void): void {
@@ -50,18 +58,27 @@ export class PendingResponse implements ResponseView {
   }
 }
 
-/** The response with more headers, which replace its own. An upgrade (101) and `Response.error()` (0) cannot be copied: they stay as they are. */
-export function withHeaders(response: Response, more: Headers): Response {
+/**
+ * The response with more headers, which replace its own; itself if it has them. An upgrade (101) and `Response.error()` (0) cannot be copied: they
+ * stay as they are.
+ */
+export function withHeaders(response: Response, more: PendingHeaders): Response {
+  // Only the status and the headers: the other fields make @hono/node-server build a real response, which takes longer than all else.
+  if (response.status < 200 || hasHeaders(response, more)) return response;
   const { status, statusText, body } = response;
-  if (status < 200) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of more) headers.set(name, value);
   return new Response(body, { status, statusText, headers });
 }
 
-export function webResponseOf({ status, type, body }: Reply, headers: Headers = new Headers()): Response {
-  headers.set('Content-Type', type);
-  return new Response(body, { status, headers });
+function hasHeaders({ headers }: Response, more: PendingHeaders): boolean {
+  for (const [name, value] of more) if (headers.get(name) !== value) return false;
+  return true;
+}
+
+/** @param written the headers of the limits that the request has passed */
+export function webResponseOf({ status, type, body }: Reply, written: PendingHeaders): Response {
+  return new Response(body, { status, headers: { ...Object.fromEntries(written), 'content-type': type } });
 }
 
 /**
@@ -74,5 +91,5 @@ export function webErrorResponse(
   written: PendingResponse = new PendingResponse(),
 ): Response | undefined {
   const reply = answerError(error, accept, written);
-  return reply && webResponseOf(reply, new Headers(written.headers));
+  return reply && webResponseOf(reply, written.headers);
 }
