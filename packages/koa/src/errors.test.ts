@@ -4,11 +4,14 @@ import Koa from 'koa';
 import supertest from 'supertest';
 import { rateLimit } from './index.js';
 
-/** Its clock does not advance, so headers show the same seconds on a slow machine. */
-const store = memoryStore({ clock: new ManualClock() });
-const limits = ['first', 'second'].map((name) =>
-  rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }), store }),
-);
+let limits: Koa.Middleware[];
+beforeEach(() => {
+  // Its clock does not advance, so headers show the same seconds on a slow machine.
+  const store = memoryStore({ clock: new ManualClock() });
+  limits = ['first', 'second'].map((name) =>
+    rateLimit({ name, policy: fixedWindow({ limit: 9, window: '1m' }), store }),
+  );
+});
 
 const inner = () =>
   new RateLimiter({
@@ -24,18 +27,20 @@ afterEach((done) => {
   server = undefined;
 });
 
-/** A service behind two limits that throws. */
-async function failing(thrown: () => unknown, outermost: Koa.Middleware = (_context, next) => next()) {
+async function serving(...all: Koa.Middleware[]) {
   const app = new Koa();
   app.silent = true;
-  for (const middleware of [outermost, ...limits]) app.use(middleware);
-  app.use(() => {
-    throw thrown();
-  });
+  for (const middleware of all) app.use(middleware);
   server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server!.once('listening', resolve));
   return supertest(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
+
+/** A service behind two limits that throws. */
+const failing = (thrown: () => unknown, outermost: Koa.Middleware = (_context, next) => next()) =>
+  serving(outermost, ...limits, () => {
+    throw thrown();
+  });
 
 const both = /^"first";r=(\d);t=\d+, "second";r=\1;t=\d+$/;
 
@@ -49,7 +54,7 @@ test('an error response has the headers of the error and those of the limits', a
 test('an error object thrown for several requests carries the headers of each request', async () => {
   const error = new Error('always the same');
   const client = await failing(() => error);
-  for (const left of [7, 6, 5]) {
+  for (const left of [8, 7, 6]) {
     const { headers } = await client.get('/').expect(500);
     expect(headers.ratelimit).toBe(`"first";r=${left};t=60, "second";r=${left};t=60`);
   }
@@ -80,6 +85,56 @@ test('a frozen error, which cannot carry headers, passes unchanged', async () =>
   );
   await client.get('/').expect(204).expect('RateLimit', both);
   expect(caught).toBe(frozen);
+});
+
+test.each<[string, Koa.Middleware, Koa.Middleware]>([
+  [
+    'a body that cannot be written as JSON',
+    (_context, next) => next(),
+    (context) => {
+      context.body = { big: 1n };
+    },
+  ],
+  [
+    'middleware in front of the limits',
+    async (_context, next) => {
+      await next();
+      throw new Error('after all');
+    },
+    (context) => {
+      context.body = 'ok';
+    },
+  ],
+  [
+    'a callback that passes its error to Koa',
+    (_context, next) => next(),
+    (context) => {
+      context.respond = false;
+      setImmediate(() => context.onerror(new Error('later')));
+    },
+  ],
+])('an error of %s has the headers of the limits', async (_, outermost, last) => {
+  const client = await serving(outermost, ...limits, last);
+  await client.get('/').expect(500).expect('RateLimit', both);
+});
+
+test('an error that a handler throws has the headers of the denial', async () => {
+  const limit = rateLimit({
+    max: 1,
+    duration: '1h',
+    store: memoryStore({ clock: new ManualClock() }),
+    name: 'strict',
+    handler: (context) => context.throw(429, 'slow down'),
+  });
+  const client = await serving(limit, (context) => {
+    context.body = 'ok';
+  });
+  await client.get('/').expect(200);
+  await client
+    .get('/')
+    .expect(429, 'slow down')
+    .expect('Retry-After', '3600')
+    .expect('RateLimit', '"strict";r=0;t=3600');
 });
 
 test('a thrown value that is not an error gets 500', async () => {

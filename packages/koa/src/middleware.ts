@@ -46,6 +46,7 @@ export function rateLimit<C extends AnyContext = Context>(
       throw error;
     }
     if (verdict.outcome === 'aborted') return;
+    keepHeadersOnError(context);
     if (verdict.outcome === 'denied') {
       const { decision } = verdict;
       if (handler !== undefined && decision !== undefined) {
@@ -64,19 +65,18 @@ export function rateLimit<C extends AnyContext = Context>(
       response.body = body;
       return;
     }
-    try {
-      await next();
-    } catch (error) {
-      keepHeadersOnError(context);
-      throw error;
-    }
+    await next();
   };
   return withLimiter(middleware, limit);
 }
 
 const KEEPS_HEADERS = Symbol.for('sluice.koa.keeps');
 
-/** Adds the headers only when Koa answers the error: other code may catch it first, or throw it for several requests at once. */
+/**
+ * Koa answers an error without the headers of the response, so they are added to the error. Only then: other code may catch it first, or
+ * throw it for several requests at once. Koa calls `onerror` also for errors that do not pass through the limit: of a body that is no JSON,
+ * or of middleware in front of the limit.
+ */
 function keepHeadersOnError(context: AnyContext): void {
   const own = context as unknown as { onerror(error: unknown): void; [KEEPS_HEADERS]?: true };
   if (own[KEEPS_HEADERS]) return;

@@ -46,8 +46,8 @@ export function writeErrorHeaders(error: unknown, headers: ResponseHeaders): voi
 
 type Headers = Readonly<Record<string, unknown>>;
 
-/** The headers of limits in all styles, in lower case. */
-const RATE_LIMIT = /^(?:x-)?ratelimit/;
+/** The headers of limits in all styles, and of their denials, in lower case. */
+const OF_LIMITS = /^(?:(?:x-)?ratelimit|retry-after$)/;
 /** The headers to which each limit adds its own items. */
 const LISTS = ['RateLimit-Policy', 'RateLimit'];
 /** From headers made here to what the error had before: several limits may catch and throw one error. */
@@ -66,7 +66,7 @@ export function keepHeaders(error: unknown, written: Headers): void {
       ? (originals.get(carried) ?? { ...carried, ...headersOfError(error) })
       : {};
   const headers: Record<string, unknown> = Object.fromEntries(
-    Object.entries(written).filter(([name]) => RATE_LIMIT.test(name)),
+    Object.entries(written).filter(([name]) => OF_LIMITS.test(name)),
   );
   Object.assign(headers, own);
   for (const name of LISTS) {
