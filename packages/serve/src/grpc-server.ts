@@ -20,9 +20,25 @@ import { shouldRateLimit } from './rate-limit-service.js';
  */
 const MOST_BYTES = 4_194_304;
 
+/** When a connection is closed whose client has vanished without a word. */
+interface KeepAlive {
+  /** From one ping to the next, ms. */
+  readonly every: number;
+  /** How long a client may take to answer a ping, ms. */
+  readonly within: number;
+}
+
 /** The rate limit service of Envoy, and the health service. */
-export function grpcServer(decider: Decider, isReady: () => boolean): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': MOST_BYTES });
+export function grpcServer(
+  decider: Decider,
+  isReady: () => boolean,
+  { every, within }: KeepAlive = { every: 60_000, within: 20_000 },
+): Server {
+  const server = new Server({
+    'grpc.max_receive_message_length': MOST_BYTES,
+    'grpc.keepalive_time_ms': every,
+    'grpc.keepalive_timeout_ms': within,
+  });
   server.addService(serviceIn(RATE_LIMIT, 'envoy.service.ratelimit.v3.RateLimitService'), {
     ShouldRateLimit: unary((request: RateLimitRequest, answer) => shouldRateLimit(decider, request, answer)),
   });

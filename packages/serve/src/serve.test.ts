@@ -9,6 +9,9 @@ import { eventually } from '../../../tests/support/eventually.js';
 import { freePort } from '../../../tests/support/redis/free-port.js';
 import { redisUrl, uniqueName } from '../../../tests/support/redis-url.js';
 import { descriptor, RlsClient } from '../../../tests/support/rls-client.js';
+import { within } from '../../../tests/support/within.js';
+import { Decider } from './decider.js';
+import { grpcListener, grpcServer } from './grpc-server.js';
 import { serve } from './index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: any JSON
@@ -232,6 +235,29 @@ test.each([
   await once(socket, 'connect');
   await served.close();
   socket.destroy();
+  await rules.close();
+  await store.close();
+});
+
+/** What a client of HTTP/2 sends first: the preface, and an empty SETTINGS frame. */
+const HELLO = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
+
+test('a gRPC connection whose client answers no ping is closed', async () => {
+  const store = memoryStore();
+  const rules = new Rules(text('rules', 1), { store });
+  const grpc = grpcServer(new Decider(rules), () => true, { every: 50, within: 200 });
+  const listener = grpcListener(grpc).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  const lost = connect(port, '127.0.0.1').resume();
+  lost.on('error', () => {});
+  lost.write(HELLO);
+  await within(new Promise((closed) => lost.once('close', closed)), 'the server closes the connection');
+  const client = new RlsClient(port);
+  expect(await client.health()).toBe(1);
+  client.close();
+  grpc.forceShutdown();
+  listener.close();
   await rules.close();
   await store.close();
 });
