@@ -71,7 +71,18 @@ export async function connectionOf(
     const { table } = options;
     return { ...(await connectDatabase(store, { table, creates, serves })), isGiven, deadline };
   }
-  const server = address === undefined ? options : { ...options, cluster: undefined, sentinel: undefined };
+  const server = address === undefined ? options : optionsOfNamed(address, options);
   const redis = address ?? options.redis ?? usual;
   return { ...connectRedis({ ...server, redis }, env, deadline, serves), isGiven, deadline };
+}
+
+/** The options of the command line for a store of its own address. A login in that address belongs to it, and `--user` to another store. */
+function optionsOfNamed(address: string, options: ConnectionOptions): ConnectionOptions {
+  const hasLogin = /:\/\/[^/]*@/.test(address);
+  return {
+    ...options,
+    cluster: undefined,
+    sentinel: undefined,
+    user: hasLogin ? undefined : options.user,
+  };
 }

@@ -19,6 +19,10 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     if (error.code !== 'EPIPE') throw error;
     interrupt();
   });
+  // `sluice ls 2>&1 >/dev/null | head -1` closes the pipe of notes and errors. The command goes on without them.
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   try {
     const program = programOf(state, interrupted.signal);
     await program.parseAsync(withCommand(program, args), { from: 'user' });

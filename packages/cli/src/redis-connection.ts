@@ -20,7 +20,7 @@ export interface RedisConnectionOptions {
   readonly cluster?: string | undefined;
   readonly sentinel?: string | undefined;
   readonly name?: string;
-  readonly user?: string;
+  readonly user?: string | undefined;
   readonly tls?: boolean;
   readonly ca?: string;
   readonly clientPrefix?: string;

@@ -22,14 +22,17 @@ afterAll(async () => {
 });
 
 /** @returns the exit code */
-async function unread(...args: string[]): Promise<number | null> {
+async function unreadAt(stream: 'stdout' | 'stderr', ...args: string[]): Promise<number | null> {
   const child = await start(args, { REDIS_URL: server.url });
-  child.stdout.destroy();
+  child.stdout.resume();
   child.stderr.resume();
+  child[stream].destroy();
   child.stdin.end();
   const [code] = await once(child, 'exit');
   return code;
 }
+
+const unread = (...args: string[]) => unreadAt('stdout', ...args);
 
 test('the exit code has the answer of a command that compares', async () => {
   expect(await unread('explain', 'login', 'ann')).toBe(1);
@@ -44,4 +47,13 @@ test('a change is made', async () => {
 
 test('watch ends', async () => {
   expect(await unread('watch', 'ann', '--limiter', 'login', '--every', '100ms')).toBe(0);
+});
+
+test.each<[number, string[]]>([
+  [2, ['inspect', 'ann', '--limiter']],
+  [2, ['ls', '--redis', 'redis://127.0.0.1:1']],
+  [2, ['reset', 'ann', '--limiter', 'login']],
+  [0, ['explain', 'login', 'bob']],
+])('the exit code is %d also if nobody reads the notes and errors: %j', async (code, args) => {
+  expect(await unreadAt('stderr', ...args)).toBe(code);
 });

@@ -111,6 +111,22 @@ test.each([
   await connection.close();
 });
 
+// `sluice copy` has two stores, and the options of all commands are for the one without an address of its own.
+test.each([
+  ['redis://ann:a@h', ['ann', 'a']],
+  ['redis://:a@h', [undefined, 'a']],
+  ['redis://h', ['bob', 'e']],
+])('--user leaves a login in the address of another store as it is: %s', async (address, expected) => {
+  const connection = await connectionOf(
+    { deadline: '1s', cluster: 'c', user: 'bob' },
+    { REDIS_PASSWORD: 'e' },
+    { address },
+  );
+  const { username, password } = (connection.redis!.client as import('ioredis').Redis).options;
+  expect([username ?? undefined, password ?? undefined]).toEqual(expected);
+  await connection.close();
+});
+
 test.each([
   ['redis://ann:100%@h', 'has a % of its own'],
   ['redis://h/shop', "There is no database 'shop'"],
