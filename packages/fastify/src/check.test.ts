@@ -1,4 +1,4 @@
-import { fixedWindow, isRequestForbiddenError, memoryStore, redisStore } from '@sluice/core';
+import { concurrency, fixedWindow, isRequestForbiddenError, memoryStore, redisStore } from '@sluice/core';
 import fastify, { type FastifyInstance } from 'fastify';
 import { type CreateRateLimitOptions, type RateLimitCheckResult, rateLimit } from './index.js';
 
@@ -128,6 +128,21 @@ test('exposes its limiter', async () => {
   await app.inject('/');
   await check.limiter.reset('127.0.0.1');
   expect((await app.inject('/')).json()).toMatchObject({ isExceeded: false });
+});
+
+test('holds the permit of a concurrency policy until the code releases it', async () => {
+  await app.register(rateLimit);
+  const check = app.createRateLimit({ policy: concurrency({ limit: 1, lease: '1d' }) });
+  app.get('/', (request) => check(request));
+  app.get('/done', async (request) => {
+    const result = await check(request);
+    await check.limiter.release(request.rateLimit!);
+    return result;
+  });
+  for (let i = 0; i < 2; i += 1)
+    expect((await app.inject('/done')).json()).toMatchObject({ isExceeded: false });
+  expect((await app.inject('/')).json()).toMatchObject({ isExceeded: false });
+  expect((await app.inject('/')).json()).toMatchObject({ isExceeded: true });
 });
 
 test.each(['message', 'handler', 'throw', 'onExceeding', 'skipFailedRequests', 'legacyHeaders'])(

@@ -32,7 +32,8 @@ export type RateLimitCheckResult =
 /** Decides on a request when you call it, and leaves the response to you. */
 export interface RateLimitCheck extends OwnLimiter {
   /**
-   * Counts the request, and puts the decision at `request.rateLimit`.
+   * Counts the request, and puts the decision at `request.rateLimit`. It holds permits of a `concurrency` policy until
+   * `check.limiter.release(request.rateLimit)`.
    * @param options `increment: false` counts nothing: `isExceeded` says whether a request would be denied now
    * @throws KeyResolutionError; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
    */
