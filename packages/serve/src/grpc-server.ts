@@ -20,7 +20,7 @@ import { shouldRateLimit } from './rate-limit-service.js';
  */
 const MOST_BYTES = 4_194_304;
 
-/** When a connection is closed whose client has vanished without a word. */
+/** When a connection ends whose client answers no more. */
 interface KeepAlive {
   /** From one ping to the next, ms. */
   readonly every: number;
