@@ -63,7 +63,7 @@ export class PendingResponse implements ResponseView {
  * stay as they are.
  */
 export function withHeaders(response: Response, more: PendingHeaders): Response {
-  // Only the status and the headers: the other fields make @hono/node-server build a real response, which takes longer than all else.
+  // Only the status and the headers: to read other fields makes servers on Node.js build a real response, which takes longer than all else.
   if (response.status < 200 || hasHeaders(response, more)) return response;
   const { status, statusText, body } = response;
   const headers = new Headers(response.headers);

@@ -36,13 +36,17 @@ export interface Living {
 /** The holders and waiting calls at `now`. A waiting call whose cost is above a lowered limit is dropped: it would block the others. */
 export function living(limit: number, state: State, now: number): Living {
   const queue = queueOf(state);
-  const list = state.slice(0, HEAD);
+  /** Made when one has ended: a copy takes longer than the rest. */
+  let list: number[] | undefined;
   let held = 0;
   let holders = 0;
   for (let place = HEAD; place < state.length; place += EACH) {
     const cost = costOf(state, place);
-    if (endOf(state, place) <= now || (place >= queue && cost > limit)) continue;
-    list.push(state[place]!, endOf(state, place), cost);
+    if (endOf(state, place) <= now || (place >= queue && cost > limit)) {
+      list ??= state.slice(0, place);
+      continue;
+    }
+    list?.push(state[place]!, endOf(state, place), cost);
     if (place >= queue) continue;
     held += cost;
     holders += 1;
@@ -50,9 +54,9 @@ export function living(limit: number, state: State, now: number): Living {
   // Only tools read values that may be damaged.
   if (queue > state.length || held > Number.MAX_SAFE_INTEGER)
     throw new RangeError('the key holds a foreign value: its number of holders or of held permits is wrong');
-  list[2] = holders;
-  const waiting = (list.length - HEAD) / EACH - holders;
-  return { list: list.length === state.length ? state : list, held, waiting };
+  if (list !== undefined) list[2] = holders;
+  const kept = list ?? state;
+  return { list: kept, held, waiting: (kept.length - HEAD) / EACH - holders };
 }
 
 /** The list as a state. An empty one keeps the last id until the clock has passed it: otherwise the same µs gives that id again. */
@@ -68,9 +72,14 @@ export function sealed(lease: number, list: number[], now: number): State | unde
 /** The state with one more holder or waiter, behind the others. */
 export function admit(lease: number, list: State, now: number, cost: number, holds: boolean): State {
   const id = Math.max(now, list[1]! + 1);
-  const [place, holders] = holds ? [queueOf(list), list[2]! + 1] : [list.length, list[2]!];
-  const head = [Math.max(list[0]!, now + lease), id, holders];
-  return [...head, ...list.slice(HEAD, place), id, now + lease, cost, ...list.slice(place)];
+  const next = list.slice();
+  next[0] = Math.max(list[0]!, now + lease);
+  next[1] = id;
+  if (holds) next[2] = list[2]! + 1;
+  const place = holds ? queueOf(list) : list.length;
+  if (place === list.length) next.push(id, now + lease, cost);
+  else next.splice(place, 0, id, now + lease, cost);
+  return next;
 }
 
 export const NOBODY: Living = { list: [0, -1, 0], held: 0, waiting: 0 };

@@ -53,17 +53,19 @@ const holders: Holders = {
 
   promote([limit, lease], state, now) {
     const alive = living(limit!, state, now);
+    let free = limit! - alive.held;
+    const first = queueOf(alive.list);
+    const isFirstDue = first < alive.list.length && costOf(alive.list, first) <= free;
+    if (alive.list === state && !isFirstDue) return { state, granted: [] };
     const list = [...alive.list];
     const granted: number[] = [];
     // Holders come right before waiting calls: the first waiting call becomes the last holder at its place.
-    let free = limit! - alive.held;
     for (let place = queueOf(list); place < list.length && costOf(list, place) <= free; place += EACH) {
       free -= costOf(list, place);
       granted.push(list[place]!);
       list[place + 1] = now + lease!;
       list[2]! += 1;
     }
-    if (alive.list === state && granted.length === 0) return { state, granted };
     return { state: sealed(lease!, list, now), granted };
   },
 };
