@@ -12,7 +12,7 @@ import {
 } from './client-settings.js';
 import { nameOf } from './cluster.js';
 import { isSelectError } from './errors.js';
-import { adaptNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.js';
+import { adaptNodeRedis, isNodeRedis, isSentinelOfNodeRedis, type NodeRedisClient } from './node-redis.js';
 import {
   checkStoreOptions,
   checkUrl,
@@ -23,7 +23,7 @@ import {
 
 /**
  * The client that `redisStore` was given, or a connection of its own.
- * @throws TypeError when it was given neither a client nor an address, or a client of ioredis 4
+ * @throws TypeError when it was given neither a client nor an address, a client of ioredis 4, or one of `createSentinel()`
  */
 export function resolveClient(
   redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
@@ -41,7 +41,13 @@ export function resolveClient(
 }
 
 function clientOf(client: unknown): RedisClient | undefined {
-  if (isNodeRedis(client)) return adaptNodeRedis(client);
+  if (isNodeRedis(client)) {
+    if (!isSentinelOfNodeRedis(client)) return adaptNodeRedis(client);
+    throw new TypeError(
+      'redisStore takes no client of createSentinel(): such a client sends calls again after a failover, so one call can count twice. ' +
+        "Pass the sentinels instead: redisStore({ sentinels: [{ host: '10.0.0.1', port: 26379 }], name: 'mymaster' })",
+    );
+  }
   const { evalsha, eval: run } = (client ?? {}) as Partial<RedisClient>;
   if (typeof evalsha !== 'function' || typeof run !== 'function') return undefined;
   const { options } = client as { options?: object };

@@ -42,6 +42,9 @@ export function isNodeRedis(client: unknown): client is NodeRedisClient {
   return typeof evalSha === 'function' && typeof duplicate === 'function' && typeof connect === 'function';
 }
 
+/** A client of `createSentinel()` has all that a client has, and sends a call again whose connection was lost before the reply. */
+export const isSentinelOfNodeRedis = (client: NodeRedisClient): boolean => 'getSentinelNode' in client;
+
 const adapted = new WeakMap<NodeRedisClient, NodeRedisAdapter>();
 
 /** A client of node-redis with the interface of ioredis; always the same for one client. */

@@ -1,4 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
+import { createSentinel } from 'redis';
 import { storeOnDefaults } from '../../../../../tests/support/expecting-warning.js';
 import { redisStore } from './redis-store.js';
 
@@ -42,6 +43,11 @@ test.each<[string, object, RegExp]>([
     'a cluster of ioredis 4',
     { client: { evalsha: () => 0, eval: () => 0, options: { maxScriptsCachingTime: 60_000 } } },
     /not of ioredis 4/,
+  ],
+  [
+    'a client of createSentinel, which sends calls again',
+    { client: createSentinel({ name: 'mymaster', sentinelRootNodes: [at] }) },
+    /takes no client of createSentinel\(\): .* Pass the sentinels instead: redisStore\(\{ sentinels:/,
   ],
   ['an option of another place', { cluster: [at], name: 'mymaster' }, /no option 'name'/],
   ['settings for a client that has its own', { client: client(), password: 'x' }, /no option 'password'/],
