@@ -34,6 +34,22 @@ test('a 429 with Retry-After pauses its endpoint in every process, and nothing e
   expect(await statuses([first, same])).toEqual([200, 200]);
 });
 
+test('a 429 of Airtable pauses its base for 30 s, whatever the table and the method, and no other base', async () => {
+  const [base, otherBase] = ['/v0/app1A2b3C4d5E6f7G', '/v0/app9Z8y7X6w5V4u3T'];
+  up.answer = ({ number }) => (number === 1 ? refused(429) : new Response('ok'));
+  const client = up.client({ origin: 'https://api.airtable.com', timeout: '1m' });
+  const first = client.fetch(`${base}/Tasks`);
+  await up.clock.advance(1);
+  const sameBase = client.fetch(`${base}/People`, { method: 'POST', body: '{}' });
+  const elsewhere = client.fetch(`${otherBase}/Tasks`);
+  await up.clock.advance(1);
+  expect(up.paths).toBe(`${base}/Tasks ${otherBase}/Tasks`);
+  expect(await client.state()).toMatchObject([{ scope: 'endpoint', reason: 'HTTP 429' }]);
+  await up.clock.advance('31s');
+  expect(await statuses([first, sameBase, elsewhere])).toEqual([200, 200, 200]);
+  expect(up.times.slice(2).every((at) => at >= 30_000)).toBe(true);
+});
+
 test('teamclaude #288: a refusal of one kind of request without a time pauses no account, and holds no other kind up', async () => {
   up.answer = ({ path }) => (path === '/batches' ? refused(429) : new Response('ok'));
   const client = up.client({ retry: false });

@@ -103,7 +103,12 @@ export class Upstream {
       beliefs: this.#budget && new Beliefs(this.#budget),
     };
     const account = options.account ?? accountOf(name);
-    const route = options.route ?? (({ url }: OutgoingRequest) => routeOf(url.pathname));
+    const { route } = options;
+    const endpoint = (request: OutgoingRequest) => {
+      const { pathname } = request.url;
+      if (route !== undefined) return `${request.method} ${route(request)}`;
+      return provider.endpoint?.(pathname) ?? `${request.method} ${routeOf(pathname)}`;
+    };
     const own = Object.keys(limits);
     const dimensions =
       options.dimensions ??
@@ -119,7 +124,7 @@ export class Upstream {
       retry: retry && { ...retry, budget: this.#retries! },
       scopes: (request) => ({
         account: accountKey(account(request)),
-        route: `${request.method} ${route(request)}`,
+        route: endpoint(request),
         dimensions: dimensions(request),
       }),
       cost: options.cost ?? (options.limits === undefined ? provider.cost : undefined) ?? (() => 1),

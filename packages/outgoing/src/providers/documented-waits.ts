@@ -10,8 +10,14 @@ const waitsAtLeast =
     return refusal === undefined ? undefined : { observed: [], refusal };
   };
 
-/** Airtable: 30 s, for the base in the path. */
+/** Airtable: 30 s, for the base: see `airtableEndpoint`. */
 export const airtableHeaders: RateLimitReader = waitsAtLeast(30_000, 'endpoint');
+
+/** Airtable: all tables of a base, and all methods, share one limit. */
+export function airtableEndpoint(pathname: string): string | undefined {
+  const base = /\/(app[0-9A-Za-z]{14})(?:\/|$)/.exec(pathname)?.[1];
+  return base === undefined ? undefined : `* /v0/${base}`;
+}
 
 /** QuickBooks: 60 s. */
 export const quickbooksHeaders: RateLimitReader = waitsAtLeast(60_000, 'account');

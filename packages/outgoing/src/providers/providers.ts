@@ -5,6 +5,7 @@ import { anthropicHeaders } from './anthropic.js';
 import { atlassianHeaders } from './atlassian.js';
 import { discordHeaders } from './discord.js';
 import {
+  airtableEndpoint,
   airtableHeaders,
   googleHeaders,
   quickbooksHeaders,
@@ -23,6 +24,8 @@ export interface Provider {
   readonly reader: RateLimitReader;
   /** The budgets that a request draws on. Default: `requests`. */
   readonly dimensions?: (pathname: string) => readonly string[];
+  /** The method and the route that share limits, if they are not those of the request itself. */
+  readonly endpoint?: (pathname: string) => string | undefined;
   /** Is a success read, too, because it may be a refusal? */
   readonly readsSuccess?: true;
   /** Limits of its documentation, for each account. */
@@ -62,7 +65,7 @@ const PROVIDERS: readonly (readonly [host: RegExp, provider: Provider])[] = [
   [/^api\.hubapi\.com$/, { reader: hubspotHeaders }],
   [/^discord(?:app)?\.com$/, { reader: discordHeaders }],
   [/^slack\.com$/, { reader: slackHeaders, readsSuccess: true }],
-  [/^api\.airtable\.com$/, { reader: airtableHeaders }],
+  [/^api\.airtable\.com$/, { reader: airtableHeaders, endpoint: airtableEndpoint }],
   [/quickbooks\.api\.intuit\.com$/, { reader: quickbooksHeaders }],
   [/\.salesforce\.com$/, { reader: salesforceHeaders }],
   [/\.googleapis\.com$/, { reader: googleHeaders }],
