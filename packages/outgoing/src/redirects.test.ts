@@ -1,3 +1,4 @@
+import { isRateLimitExceededError, tokenBucket } from '@sluice/core';
 import { refused, retryAfter, ScriptedUpstream } from '../../../tests/support/outgoing/scripted.js';
 import { rejection } from '../../../tests/support/rejection.js';
 
@@ -87,6 +88,20 @@ describe('all hops of a call share', () => {
     expect((await call).status).toBe(503);
     // Three hops; two of them are sent again.
     expect(up.log).toHaveLength(5);
+  });
+
+  test('one cost of withCost, and take 1 for each further hop', async () => {
+    up.answer = ({ path }) => (path === '/a' ? to('/b') : new Response('ok'));
+    const limits = { tokens: tokenBucket({ capacity: 100, refill: 1, every: '1h' }) };
+    const client = up.client({ limits, timeout: 0 });
+    const call = (path: string, tokens: number, actual?: { readonly tokens: number }) =>
+      client.withCost({ tokens }, Promise.resolve(actual), () => client.fetch(path));
+    expect((await call('/a', 60, { tokens: 70 })).status).toBe(200);
+    await new Promise(setImmediate);
+    expect(up.paths).toBe('/a /b');
+    // 29 are left: the call took 70 in truth, and its second hop 1.
+    expect(isRateLimitExceededError(await rejection(call('/c', 30)))).toBe(true);
+    expect((await call('/c', 29)).status).toBe(200);
   });
 
   test('no wait: a redirect itself is no retry', async () => {

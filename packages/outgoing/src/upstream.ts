@@ -198,7 +198,7 @@ export class Upstream {
 
   /**
    * Runs `work`. Each call that it makes takes this cost of `limits`, in place of the options `cost` and `settle`: for code that knows what a
-   * call costs, such as `meterClient` of @sluice/meter.
+   * call costs, such as `meterClient` of @sluice/meter. If `fetch` follows a redirect, the call takes this cost once, and 1 for each further hop.
    * @param cost undefined: what the options say, and `actual` counts nothing
    * @param actual the cost in truth, when the call is over; undefined: the estimate stays. If it rejects, that is a warning
    * @param sent called with true each time that a call of `work` is sent: not while it waits for its permits; with false when nothing was

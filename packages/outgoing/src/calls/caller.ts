@@ -39,6 +39,8 @@ export interface Progress {
   readonly deadline: number;
   /** 1 and the retries so far. */
   attempt: number;
+  /** Redirects so far. */
+  hops: number;
 }
 
 /** How calls are repeated. */
@@ -68,6 +70,13 @@ export interface KnownCost {
    */
   readonly sent?: ((isSent: boolean) => void) | undefined;
 }
+
+/** The first hop has taken the cost of the call, and is settled for it. Each further hop is one more request. */
+const furtherHop = ({ sent }: KnownCost): KnownCost => ({
+  cost: 1,
+  actual: Promise.resolve(undefined),
+  sent,
+});
 
 /** What a `Caller` needs. */
 export interface CallerOptions extends CallFunctions {
@@ -141,7 +150,7 @@ export class Caller {
   /** Of a call that begins now. */
   begin(): Progress {
     const { parts, timeout } = this.options;
-    return { deadline: parts.pauses.now + timeout, attempt: 1 };
+    return { deadline: parts.pauses.now + timeout, attempt: 1, hops: 0 };
   }
 
   /**
@@ -159,7 +168,8 @@ export class Caller {
     const { pauses } = options.parts;
     const scopes = options.scopes(request);
     const keys = pauseKeys(scopes);
-    const known = options.knownCost();
+    const ofCall = options.knownCost();
+    const known = ofCall?.cost !== undefined && progress.hops > 0 ? furtherHop(ofCall) : ofCall;
     const waiting: WaitingCall = {
       account: scopes.account,
       keys,

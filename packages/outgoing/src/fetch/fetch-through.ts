@@ -45,10 +45,11 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
       url,
       init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
     };
-    for (let hops = 0; ; hops += 1) {
-      const response = await sent(options, progress, next.url, next.init, hops === 0 ? given : undefined);
+    for (; ; progress.hops += 1) {
+      const isFirst = progress.hops === 0;
+      const response = await sent(options, progress, next.url, next.init, isFirst ? given : undefined);
       const follow = follows ? redirected(response, next.url, next.init) : undefined;
-      if (follow === undefined || hops === MOST_REDIRECTS) return response;
+      if (follow === undefined || progress.hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
       cancel(response);
       next = follow;
