@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import { JITTER, type Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Escalation } from '../../../packages/core/src/algorithms/escalate-options.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import type { Booking } from '../../../packages/core/src/call/limit.js';
@@ -285,6 +285,19 @@ corpora
       ['consume', 1],
     ),
   );
+
+// A refund after the clock stepped back as far as it may jitter. Last, so that the places below stay.
+for (const tag of ['sl', undefined])
+  corpora
+    .get(tag)!
+    .push(
+      crafted(
+        slidingLog({ limit: 2, window: '1m' }),
+        ['consume', 1],
+        ['refund', 1, { move: -JITTER }],
+        ['consume', 2],
+      ),
+    );
 
 const redis = new Redis(process.argv[2]!);
 

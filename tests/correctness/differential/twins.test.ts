@@ -1,8 +1,14 @@
 import { Redis } from 'ioredis';
-import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
+import { JITTER, type Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
-import { fixedWindow, gcra, slidingWindow, tokenBucket } from '../../../packages/core/src/index.js';
+import {
+  fixedWindow,
+  gcra,
+  slidingLog,
+  slidingWindow,
+  tokenBucket,
+} from '../../../packages/core/src/index.js';
 import { redisUrl } from '../../support/redis-url.js';
 import { difference, history } from './histories.js';
 import { guarded } from './mutants.js';
@@ -43,6 +49,27 @@ test('both agree on the largest penalty with a jittering clock', async () => {
         { ...question, operation: 'refund', cost: 8, move: -9_999 },
       ],
     );
+    await expectTwins(steps);
+  }
+});
+
+test('both return what was taken just before the clock stepped back by 10 ms', async () => {
+  const question = { move: 0, cost: 2, wait: 0, given: 0, policy: 0 } as const;
+  for (const policy of [
+    fixedWindow({ limit: 2, window: '1m' }),
+    gcra({ limit: 2, period: '1m' }),
+    slidingLog({ limit: 2, window: '1m' }),
+    slidingWindow({ limit: 2, window: '1m', slots: 6 }),
+  ]) {
+    const steps = history(
+      [[policy]],
+      [
+        { ...question, operation: 'consume' },
+        { ...question, operation: 'refund', move: -JITTER },
+        { ...question, operation: 'consume', move: JITTER },
+      ],
+    );
+    expect(steps.map(({ expected }) => expected.answer.allowed)).toEqual([true, true, true]);
     await expectTwins(steps);
   }
 });

@@ -52,8 +52,8 @@ export interface Algorithm {
   /** The state after a call took `cost` ≥ 1 permits at `now`, allowed or as a penalty. */
   take(parameters: Parameters, state: State | undefined, now: number, cost: number): State;
   /**
-   * The state after a refund of permits that were taken at `at` ≤ `now`: never above full, and unchanged if they have come back
-   * by themselves. With `at` = `ANY` (a reward) the latest permits come back.
+   * The state after a refund of permits that were taken at `at`: never above full, and unchanged if they have come back by themselves. `at` is
+   * at most `now`, or up to `JITTER` later if the clock jitters. With `at` = `ANY` (a reward) the latest permits come back.
    */
   refund(parameters: Parameters, state: State, now: number, cost: number, at: number): State | undefined;
   /**

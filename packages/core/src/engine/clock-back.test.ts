@@ -68,3 +68,25 @@ describe.each(policies)('$name: when the clock goes back by an hour,', ({ holds,
     expect(line.ask(back + seconds(60), { operation: 'peek' }).parts[0]!.override).toBeUndefined();
   });
 });
+
+describe.each(policies.filter(({ holds }) => !holds))(
+  '$name: when the clock goes back by up to 10 ms,',
+  ({ policyOf }) => {
+    test.each([10, 1, 0.001])('by %p ms, a refund returns what was taken before', (back) => {
+      const line = new Timeline(policyOf(2));
+      const start = 2 * HOUR;
+      const { at } = line.ask(start, { cost: 2 }).parts[0]!;
+      line.ask(start - ms(back), { operation: 'refund', cost: 2, at });
+      expect(line.consume(start, 2)).toBe(true);
+    });
+
+    test('a refund returns one of two permits, and the other one stays taken', () => {
+      const line = new Timeline(policyOf(2));
+      const start = 2 * HOUR;
+      line.consume(start);
+      const { at } = line.ask(start + 1).parts[0]!;
+      line.ask(start - ms(9), { operation: 'refund', at });
+      expect([line.consume(start + 1), line.consume(start + 1)]).toEqual([true, false]);
+    });
+  },
+);

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '576aaa5bc1e1b48e42c4fba66d7c4c9aba991d65',
+  sha1: '6546af365b418be7779beaf98e5e726b775ff8fa',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -822,7 +822,7 @@ local pair = reaching(state, first, rest)
 return pack('>d', moment_of(state, pair) + p[2]) .. string.sub(state, 9, 16 * pair + 8)
 .. pack('>d', plus(count_of(state, first - 1), rest))
 end
-local moment = stamp(p, at)
+local moment = stamp(p, math.min(at, now))
 local pair = first_after(state, moment - 1)
 if pair < first or pair > last or moment_of(state, pair) ~= moment then return state end
 return without(p, state, first, pair, math.min(cost, minus(count_of(state, pair), count_of(state, pair - 1))))
@@ -1263,11 +1263,12 @@ if place < #queue then key_state.has_gaps = 1 end
 end
 place = place - 2
 end
-if rest == cost then return end
+if rest == cost then return false end
 key_state.changed = true
 key_state.queue = queue
 if #queue == 0 then key_state.has_gaps = 0 end
 project_end(key_state)
+return true
 end
 local function usage_with_queue(key_state, remaining, reset)
 local algorithm, parameters, queue = key_state.algorithm, key_state.parameters, key_state.queue
@@ -1411,7 +1412,9 @@ charge_policy_state(key_state, before)
 end
 local function refund(key_state, at, how)
 local give_back = how or key_state.algorithm.refund
-if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
+if not key_state.algorithm.last then
+if cancel_booking(key_state, at, key_state.cost) or at - now > JITTER then return end
+end
 refund_policy_state(key_state, at, give_back)
 local before = key_state.state
 if not before then return end

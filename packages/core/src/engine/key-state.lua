@@ -149,7 +149,10 @@ end
 -- how: of the algorithm; by default its refund.
 local function refund(key_state, at, how)
   local give_back = how or key_state.algorithm.refund
-  if at > now and not key_state.algorithm.last then return cancel_booking(key_state, at, key_state.cost) end
+  if not key_state.algorithm.last then
+    -- If the clock jitters, permits may have been taken at a later moment than now.
+    if cancel_booking(key_state, at, key_state.cost) or at - now > JITTER then return end
+  end
   refund_policy_state(key_state, at, give_back)
   local before = key_state.state
   if not before then return end

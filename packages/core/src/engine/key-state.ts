@@ -224,9 +224,11 @@ export class KeyState {
   /** Gives back permits that were taken at `part.at`, or booked for then; with `refundSince` also of later moments. */
   refund(how: 'refund' | 'refundSince' = 'refund'): void {
     const { at, cost } = this.part;
-    if (at > this.now && this.holders === undefined) {
-      if (this.#queue.cancel(this.#counter, at, cost)) this.changed = true;
-      return;
+    if (this.holders === undefined) {
+      const isCanceled = this.#queue.cancel(this.#counter, at, cost);
+      if (isCanceled) this.changed = true;
+      // If the clock jitters, permits may have been taken at a later moment than now.
+      if (isCanceled || at - this.now > JITTER) return;
     }
     const { changed, loosened } = this.#counters.refund(how, this.now, cost, at);
     this.changed ||= changed;

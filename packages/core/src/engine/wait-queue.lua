@@ -110,6 +110,7 @@ local function add_booking(key_state, moment, cost, early)
   key_state.queue_end_state = book(key_state, before, moment, cost)
 end
 
+-- Returns whether anything was booked for `at`.
 local function cancel_booking(key_state, at, cost)
   local queue, rest = {}, cost
   for i = 1, #key_state.queue do queue[i] = key_state.queue[i] end
@@ -129,11 +130,12 @@ local function cancel_booking(key_state, at, cost)
     end
     place = place - 2
   end
-  if rest == cost then return end
+  if rest == cost then return false end
   key_state.changed = true
   key_state.queue = queue
   if #queue == 0 then key_state.has_gaps = 0 end
   project_end(key_state)
+  return true
 end
 
 -- Permits that a call can take without delaying a booking: the fewest that are left at any of them.

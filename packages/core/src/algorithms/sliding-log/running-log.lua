@@ -137,7 +137,7 @@ local function refund(p, state, now, cost, at)
       .. pack('>d', plus(count_of(state, first - 1), rest))
   end
 
-  local moment = stamp(p, at)
+  local moment = stamp(p, math.min(at, now))
   local pair = first_after(state, moment - 1)
   if pair < first or pair > last or moment_of(state, pair) ~= moment then return state end
   return without(p, state, first, pair, math.min(cost, minus(count_of(state, pair), count_of(state, pair - 1))))

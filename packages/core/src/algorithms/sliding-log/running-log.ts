@@ -64,7 +64,8 @@ export function runningLog(tag: string): Algorithm {
         return [momentOf(state, last) + window, ...state.slice(1, 2 * last + 1), count];
       }
 
-      const moment = stamp(parameters, at);
+      // Moments later than now count as now: see `normalize`.
+      const moment = stamp(parameters, Math.min(at, now));
       const pair = firstAfter(state, moment - 1);
       if (pair < first || pair > lastOf(state) || momentOf(state, pair) !== moment) return state;
       const back = Math.min(cost, minus(countOf(state, pair), countOf(state, pair - 1)));
