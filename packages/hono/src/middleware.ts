@@ -6,7 +6,6 @@ import {
   RequestLimit,
   runWithRequest,
   webErrorResponse,
-  webResponseOf,
   withLimiter,
 } from '@sluice/http';
 import type { Context, Env, MiddlewareHandler, TypedResponse } from 'hono';
@@ -79,7 +78,7 @@ function limitBy<E extends Env>(options: RateLimitOptions<E>): RateLimitMiddlewa
       if (verdict.outcome === 'aborted') return gone(response) as RateLimitResponse;
       if (verdict.outcome === 'passed') await pass();
       else if (handler === undefined || verdict.decision === undefined)
-        given.res = webResponseOf(await verdict.reply(), response.headers);
+        given.res = response.deny(await verdict.reply());
       else {
         response.announce(given);
         const answered = await handler(context, pass, verdict.decision);

@@ -1,4 +1,4 @@
-import { NodeResponseView, PendingResponse, withHeaders } from '@sluice/http';
+import { NodeResponseView, PendingResponse, type Reply, webResponseOf, withHeaders } from '@sluice/http';
 import type { Context } from 'hono';
 import { nodeOf } from './request.js';
 
@@ -24,6 +24,8 @@ export function alreadySent(): Response {
 /** As of any web-standard request; on Node.js, with the response that Node writes. */
 export class HonoResponseView extends PendingResponse {
   readonly #node: NodeResponseView | undefined;
+  /** Of a denial: it has all headers. */
+  #denied: Response | undefined;
 
   private constructor(context: Context) {
     const outgoing = nodeOf(context)?.outgoing;
@@ -75,9 +77,19 @@ export class HonoResponseView extends PendingResponse {
     for (const [name, value] of this.headers) context.header(name, value);
   }
 
+  /** The response to a denied request. */
+  deny(reply: Reply): Response {
+    this.#denied = webResponseOf(reply, this.headers);
+    return this.#denied;
+  }
+
   /** Adds the headers to the response of a handler. */
   applyTo(context: Context): void {
     const { res } = context;
+    if (res === this.#denied) {
+      this.over(res.status, true);
+      return;
+    }
     const node = this.#node;
     // The handler writes Node's response itself, perhaps later: the status there counts, and a copy of `res` would be written first.
     if (node !== undefined && (node.sent || res.headers.has(ALREADY_SENT))) {
