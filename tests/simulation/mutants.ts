@@ -104,8 +104,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a cancelled booking stays in the queue',
     changes: core(
       'engine/key-state.ts',
-      'if (this.#queue.cancel(this.#counter, at, cost)) this.changed = true;',
-      '',
+      'const isCanceled = this.#queue.cancel(this.#counter, at, cost);',
+      'const isCanceled = false;',
     ),
     breaks: ['cancelledBookingsLeaveNoTrace'],
   },
