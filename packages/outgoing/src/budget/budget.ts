@@ -30,7 +30,7 @@ const waitedOf = ({ decision }: Taken): number => decision.waited;
  * Part of a window by which our windows are longer, because not all calls take equally long to arrive. So a call that arrives
  * late, and one of the next window that does not, are no more in one window of the upstream than its limit.
  */
-const LONGER = 0.015;
+const LONGER = 0.01;
 /** ms; the most by which they are. */
 export const LONGEST = 20;
 
