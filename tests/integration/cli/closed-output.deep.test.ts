@@ -54,6 +54,6 @@ test.each<[number, string[]]>([
   [2, ['ls', '--redis', 'redis://127.0.0.1:1']],
   [2, ['reset', 'ann', '--limiter', 'login']],
   [0, ['explain', 'login', 'bob']],
-])('the exit code is %d also if nobody reads the notes and errors: %j', async (code, args) => {
+])('the exit code is %d, also when stderr is closed: %j', async (code, args) => {
   expect(await unreadAt('stderr', ...args)).toBe(code);
 });

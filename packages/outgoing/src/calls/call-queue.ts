@@ -1,4 +1,4 @@
-import { onAbort } from '@sluice/core/internal';
+import { getOrCreate, onAbort } from '@sluice/core/internal';
 import type { WaitLimits } from './time.js';
 
 /** The work of a call in a queue, and how long it may wait. */
@@ -122,11 +122,7 @@ export class CallQueues {
 
   /** As `CallQueue.run`. */
   run<T>(key: string, priority: number, queued: QueuedWork<T>): Promise<T> {
-    let queue = this.#queues.get(key);
-    if (queue === undefined) {
-      queue = new CallQueue(this.most, this.now, () => this.#queues.delete(key));
-      this.#queues.set(key, queue);
-    }
-    return queue.run(priority, queued);
+    const create = () => new CallQueue(this.most, this.now, () => this.#queues.delete(key));
+    return getOrCreate(this.#queues, key, create).run(priority, queued);
   }
 }

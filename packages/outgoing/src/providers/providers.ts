@@ -24,7 +24,7 @@ export interface Provider {
   readonly reader: RateLimitReader;
   /** The budgets that a request draws on. Default: `requests`. */
   readonly dimensions?: (pathname: string) => readonly string[];
-  /** The method and the route that share limits, if they are not those of the request itself. */
+  /** What shares limits, in place of the method and the route of a request. */
   readonly endpoint?: (pathname: string) => string | undefined;
   /** Is a success read, too, because it may be a refusal? */
   readonly readsSuccess?: true;
