@@ -25,9 +25,10 @@ export function decideBare(
   const { algorithm } = rule;
   const taking = operation !== 'peek';
   if (taking && operation !== 'consume' && operation !== 'acquire') return undefined;
-  if (traced === true || parts.length > 1 || shared !== undefined || algorithm.holders !== undefined)
-    return undefined;
+  if (traced === true || parts.length > 1 || shared !== undefined) return undefined;
   if (entry !== undefined && isEnvelope(entry)) return undefined;
+  // Leases end, and calls wait for them.
+  if (algorithm.holders !== undefined && (taking || entry !== undefined)) return undefined;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
 
   const before = live(entry, now);
