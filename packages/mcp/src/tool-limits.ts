@@ -82,11 +82,8 @@ export class ToolLimits {
     const key = credential === undefined ? credentialOf(call.extra) : credential(call.extra);
     const keys = Object.fromEntries(members.map((member) => [member, key]));
     const taken = cost(call);
-    const costs = members.map((member) => [member, member === RUNNING ? 1 : taken] as const);
-    const decision = await limiter.consume(
-      keys,
-      taken === 1 ? undefined : { cost: Object.fromEntries(costs) },
-    );
+    const costs = () => Object.fromEntries(members.map((one) => [one, one === RUNNING ? 1 : taken]));
+    const decision = await limiter.consume(keys, taken === 1 ? undefined : { cost: costs() });
     if (decision.allowed) {
       const holds = decision.policies.some(({ held }) => held);
       const end = holds ? () => limiter.release(decision) : UNLIMITED.end;
