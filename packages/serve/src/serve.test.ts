@@ -128,7 +128,7 @@ test.each([
 });
 
 test('the first call waits for its deadline only, also if the store has never answered', async () => {
-  const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  const silent = createServer((socket) => socket.resume().on('error', () => {})).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const store = redis({ url: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}` });
   store.on('degraded', () => {}); // otherwise it warns

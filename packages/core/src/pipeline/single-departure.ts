@@ -17,11 +17,11 @@ export function departAlone(call: PendingCall, store: Store, deadline: number): 
     each: (visit) => visit(call),
   };
   call.departure = departure;
-  void decide(call, store, deadline, () => departure.deadline?.deadlines.end(departure.deadline));
+  void send(call, store, deadline, () => departure.deadline?.deadlines.end(departure.deadline));
   return departure;
 }
 
-async function decide(call: PendingCall, store: Store, deadline: number, end: () => void): Promise<void> {
+async function send(call: PendingCall, store: Store, deadline: number, end: () => void): Promise<void> {
   const state = {
     get abandoned() {
       return call.over;
