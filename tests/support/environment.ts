@@ -8,7 +8,7 @@ const compileFunction = vm.compileFunction;
 
 /** Jest has to know which test file a dynamic import belongs to. */
 function scriptOf(code: string, params: readonly string[], filename: string): vm.Script | undefined {
-  if (/\bimport\(/.test(code)) return undefined;
+  if (/\bimport\s*\(/.test(code)) return undefined;
   const head = `(function (${params.join(', ')}) {`;
   return new vm.Script(`${head}${code}\n})`, { filename, columnOffset: -head.length });
 }
