@@ -5,7 +5,9 @@ import { cookiesOf, parseCookies } from './cookies.js';
 import { NodeResponseView, type RequestView } from './views.js';
 
 const servers: Server[] = [];
+const sockets: Socket[] = [];
 afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
@@ -19,6 +21,7 @@ async function pipelined(requests: number) {
   servers.push(server);
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  sockets.push(socket);
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests));
   while (responses.length < requests) await new Promise(setImmediate);
   return { responses, socket };
