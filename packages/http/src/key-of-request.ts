@@ -135,25 +135,21 @@ function keyOf<Args extends readonly unknown[]>(
 }
 
 /** Reads the first key of a list that a request has; of the last one, a missing value is an error. */
-function firstOfList(
+const firstOfList = (
   keys: readonly ListedKey[],
   clientKey: (request: RequestView) => string,
   user: UserOf | undefined,
-): (request: RequestView) => MaybePromise<string> {
-  return firstKey(
-    keys.map(({ source, template, prefix }, i) => {
-      const isLast = i === keys.length - 1;
-      if (template !== undefined) {
-        const { read, readIfAny } = requestKey(template, clientKey);
-        return { prefix, read: isLast ? read : readIfAny };
-      }
-      if (source === LimitType.IP) return { prefix, read: clientKey };
-      if (source === LimitType.METHOD) return { prefix, read: () => ALL };
-      const read = isLast ? requestUser : requestUserIfAny;
-      return { prefix, read: (request: RequestView) => read(request, user) };
-    }),
-  );
-}
+): ((request: RequestView) => MaybePromise<string>) =>
+  firstKey(keys, ({ source, template }, isLast) => {
+    if (template !== undefined) {
+      const { read, readIfAny } = requestKey(template, clientKey);
+      return isLast ? read : readIfAny;
+    }
+    if (source === LimitType.IP) return clientKey;
+    if (source === LimitType.METHOD) return () => ALL;
+    const read = isLast ? requestUser : requestUserIfAny;
+    return (request) => read(request, user);
+  });
 
 /** Does a limit count by user? */
 export function countsUsers<Args extends readonly unknown[]>({
