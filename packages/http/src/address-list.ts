@@ -21,7 +21,7 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
  */
 export function compileList(where: string, entries: readonly string[]): ListCheck {
   if (!Array.isArray(entries)) {
-    throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
+    throw new TypeError(`${where} must be an array of strings or a function, not ${describe(entries)}`);
   }
   const ranges = new AddressRanges();
   const listedKeys = new Set<string>();
