@@ -95,7 +95,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     let prepared = this.#prepared.get(limiter);
     if (prepared === undefined) {
       prepared = {
-        by: new RequestLimiter(limiter, this.#options.validate === false ? undefined : this.#where),
+        by: new RequestLimiter(limiter, this.#where, this.#options),
         responder: new Responder(this.#where, this.#options, this.name),
       };
       this.#prepared.set(limiter, prepared);
