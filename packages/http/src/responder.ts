@@ -8,9 +8,23 @@ import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
-import type { RuleReply } from './request-rules.js';
-import { ABORTED, type Exchange, SKIPPED, type Verdict } from './verdict.js';
+import type { MatchedRules, RuleReply } from './request-rules.js';
+import { ABORTED, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
+
+/** A request on its way through a limit. */
+export interface Exchange<Args extends readonly unknown[]> {
+  readonly request: RequestView;
+  readonly response: ResponseView;
+  /** What the framework passes to functions. */
+  readonly args: Args;
+  /** Of the limit, or of the limiter of its rules. */
+  responder: Responder<Args>;
+  /** With `rules`: those that match the request. */
+  matched?: MatchedRules | undefined;
+  /** What functions and the adapter get of the decision, if the adapter shows an object of its own. */
+  seen?: Decision | undefined;
+}
 
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {
