@@ -66,7 +66,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     this.#responder = new Responder(where, options, this.source.name);
     this.#onFinish = new RefundOnFinish(where, options);
     if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
-    if (validate) this.#checks = MisuseChecks.of(where, options, this.source);
+    if (validate) this.#checks = new MisuseChecks(where, options, this.source);
   }
 
   /**
