@@ -158,21 +158,18 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
 
   /** Sets the headers. @param shown the decision under its public name */
   #respond(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
-    const { dryRun, partitionKey } = this.#options;
-    const { args, response, seen = decision } = exchange;
-    if (dryRun) return { outcome: 'passed', decision: seen, keys };
+    const { args, response, responder, seen = decision } = exchange;
+    if (this.#options.dryRun) return { outcome: 'passed', decision: seen, keys };
     if (shown === undefined && this.nameFor !== undefined) {
       return andThen(this.nameFor(...args), (name) =>
         this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
       );
     }
-    let written = shown ?? decision;
-    if (!decision.allowed) written = exchange.responder.withJitter(exchange, written);
+    const named = shown ?? decision;
+    if (!decision.allowed) return responder.deny(exchange, keys, seen, named);
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
-    if (!response.sent && decision.source !== 'allow')
-      exchange.responder.headers.write(written, response, partitionKey ? keys : undefined);
-    if (decision.allowed) return { outcome: 'passed', decision: seen, keys };
-    return exchange.responder.deny(exchange, keys, seen, written);
+    if (!response.sent && decision.source !== 'allow') responder.headers.write(named, response, keys);
+    return { outcome: 'passed', decision: seen, keys };
   }
 
   /**
