@@ -60,21 +60,14 @@ function compileCustomKey(
 ) {
   if (typeof key === 'function') return callKeyFunction(key, where);
   if (!isKeyList(key)) return compileTemplate(compileKey(key), params, where, method).read;
-  const listed = compileKeyList(`${where}: key`, key);
-  return firstKey<Call>(
-    listed.map(({ source, template, prefix }, i) => {
-      const isLast = i === listed.length - 1;
-      if (template !== undefined) {
-        const { read, readIfAny } = compileTemplate(template, params, where, method);
-        return { prefix, read: isLast ? read : readIfAny };
-      }
-      if (source === LimitType.USER && !isLast) return { prefix, read: USER_IF_ANY };
-      return {
-        prefix,
-        read: compileMethodKey({ limitType: source as 'USER', key: '', params }, where, method),
-      };
-    }),
-  );
+  return firstKey<Call>(compileKeyList(`${where}: key`, key), ({ source, template }, isLast) => {
+    if (template !== undefined) {
+      const { read, readIfAny } = compileTemplate(template, params, where, method);
+      return isLast ? read : readIfAny;
+    }
+    if (source === LimitType.USER && !isLast) return USER_IF_ANY;
+    return compileMethodKey({ limitType: source as 'USER', key: '', params }, where, method);
+  });
 }
 
 const USER_IF_ANY = (_args: readonly unknown[], sluice: Sluice): MaybePromise<string | undefined> =>

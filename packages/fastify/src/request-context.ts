@@ -1,18 +1,17 @@
 import { runWithRequest } from '@sluice/http';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyPluginCallback, onRequestHookHandler } from 'fastify';
 import plugin from 'fastify-plugin';
 import { FastifyRequestView } from './request.js';
+
+const enter: onRequestHookHandler = (request, _reply, done) =>
+  runWithRequest(new FastifyRequestView(request), done);
 
 const register: FastifyPluginCallback = (app, _options, registered) => {
   if (!app.hasDecorator(CONTEXT)) {
     app.decorate(CONTEXT, true);
-    app.addHook('onRequest', (request, _reply, done) =>
-      runWithRequest(new FastifyRequestView(request), done),
-    );
+    app.addHook('onRequest', enter);
     // The body arrives in an event of the socket, outside the context that onRequest started.
-    app.addHook('preValidation', (request, _reply, done) =>
-      runWithRequest(new FastifyRequestView(request), done),
-    );
+    app.addHook('preValidation', enter);
   }
   registered();
 };

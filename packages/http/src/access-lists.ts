@@ -1,4 +1,4 @@
-import { checkFunction, type MaybePromise } from '@sluice/core/internal';
+import type { MaybePromise } from '@sluice/core/internal';
 import { compileList } from './address-list.js';
 import { keyForFunctions, listOfKeys } from './key-of-request.js';
 import { type CountingOptions, type Keys, withKey } from './request-limit-options.js';
@@ -57,7 +57,6 @@ function listOf<Args extends readonly unknown[]>(
   if (typeof list === 'function') {
     return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : keyForFunctions(keys)));
   }
-  if (!Array.isArray(list)) checkFunction(`${what}, when no array of strings,`, list);
   const matches = compileList(what, list);
   return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : listOfKeys(keys));
 }

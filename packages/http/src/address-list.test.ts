@@ -100,7 +100,7 @@ test.each([
 });
 
 test.each<[unknown, RegExp]>([
-  ['10.0.0.0/8', /rateLimit: allowList must be an array of addresses, ranges and keys, not "10.0.0.0\/8"/],
+  ['10.0.0.0/8', /rateLimit: allowList must be an array of strings or a function, not "10.0.0.0\/8"/],
   [null, /must be an array .* not null/],
   [{}, /must be an array .* not an object/],
   [[7], /an entry must be a non-empty string, not 7/],

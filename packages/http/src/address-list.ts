@@ -1,4 +1,4 @@
-import { clientIp, isKeyResolutionError, type LimiterKey } from '@sluice/core';
+import { clientIp, type LimiterKey } from '@sluice/core';
 import { addressFamily, describe, groupsOf } from '@sluice/core/internal';
 
 /** Is the client's address, or one of the request's keys, on the list? */
@@ -21,7 +21,7 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
  */
 export function compileList(where: string, entries: readonly string[]): ListCheck {
   if (!Array.isArray(entries)) {
-    throw new TypeError(`${where} must be an array of addresses, ranges and keys, not ${describe(entries)}`);
+    throw new TypeError(`${where} must be an array of strings or a function, not ${describe(entries)}`);
   }
   const ranges = new AddressRanges();
   const listedKeys = new Set<string>();
@@ -83,9 +83,8 @@ function canonical(ip: string | undefined): readonly number[] | undefined {
   if (ip === undefined || ip === '') return undefined;
   try {
     return groupsOf(clientIp(ip, WHOLE_ADDRESS).replace(/\/.*/, ''));
-  } catch (error) {
-    if (isKeyResolutionError(error)) return undefined;
-    throw error;
+  } catch {
+    return undefined; // clientIp refuses text that is no address
   }
 }
 

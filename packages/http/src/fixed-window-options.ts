@@ -21,7 +21,7 @@ export function readFixedWindow<Args extends readonly unknown[]>(
   options: RequestLimitOptions<Args>,
   names: FixedWindowNames,
 ): RequestLimitOptions<Args> {
-  const { [names.window]: window, ...rest } = (options ?? {}) as Record<string, unknown>;
+  const { [names.window]: window, ...rest } = options as Record<string, unknown>;
   const name = onlyOne(where, rest, names.limit);
   if (name === undefined && window !== undefined) {
     throw new TypeError(

@@ -7,9 +7,7 @@ import type { RequestView } from './views.js';
  * says what is wrong and how to fix it.
  */
 export const serverKeyError = (expression: string, cause: unknown): KeyResolutionError =>
-  new KeyResolutionError('The server has no rate limit key for this request', expression, 500, {
-    cause,
-  });
+  new KeyResolutionError('The server has no rate limit key for this request', expression, 500, { cause });
 
 /** The error when a request lacks a value that the key needs. The message names the field; the cause has the template. */
 const clientKeyError = (expression: string, cause: unknown): KeyResolutionError =>
@@ -40,21 +38,17 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
     case 'cookies':
       return clientKeyError(expression, error);
     case 'body':
-      return request.body === undefined && !bodyWasParsed(request)
-        ? serverKeyError(
-            expression,
-            new TypeError(`${error.message}. ${noParser(request)}`, { cause: error }),
-          )
-        : clientKeyError(expression, error);
+      if (request.body !== undefined || bodyWasParsed(request)) return clientKeyError(expression, error);
+      return serverKeyError(expression, withRemedy(error, noParser(request)));
     case 'route':
-      return serverKeyError(
-        expression,
-        new TypeError(`${error.message}. ${noRoute(request)}`, { cause: error }),
-      );
+      return serverKeyError(expression, withRemedy(error, noRoute(request)));
     default:
       return serverKeyError(expression, error);
   }
 }
+
+const withRemedy = (error: Error, remedy: string): TypeError =>
+  new TypeError(`${error.message}. ${remedy}`, { cause: error });
 
 const noParser = ({ advice }: RequestView): string =>
   `The request has no body because no body parser ran before the limit. ${advice?.body ?? 'Put a body parser in front of the limit'}`;

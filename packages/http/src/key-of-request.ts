@@ -4,6 +4,7 @@ import {
   checkFunction,
   checkInteger,
   compileClientKey,
+  compileKey,
   compileKeyList,
   describe,
   firstKey,
@@ -16,14 +17,7 @@ import {
   parseLimitType,
 } from '@sluice/core/internal';
 import { addressError } from './key-errors.js';
-import {
-  compileRequestKey,
-  compileRequestKeyIfAny,
-  requestUser,
-  requestUserIfAny,
-  serverKey,
-  type UserOf,
-} from './request-key.js';
+import { requestKey, requestUser, requestUserIfAny, serverKey, type UserOf } from './request-key.js';
 import {
   KEY_OPTIONS,
   type KeyOptions,
@@ -127,7 +121,7 @@ function keyOf<Args extends readonly unknown[]>(
   const compile = (subnet: number | undefined) => {
     const clientKey = compileClientKey({ ipv6Subnet: subnet }, addressError);
     if (listed !== undefined) return firstOfList(listed, clientKey, user);
-    return key === undefined ? clientKey : compileRequestKey(key as string, clientKey);
+    return key === undefined ? clientKey : requestKey(compileKey(key as string), clientKey).read;
   };
   if (typeof ipv6Subnet !== 'function') return compile(ipv6Subnet);
   compile(undefined); // throws for an invalid template now
@@ -141,24 +135,21 @@ function keyOf<Args extends readonly unknown[]>(
 }
 
 /** Reads the first key of a list that a request has; of the last one, a missing value is an error. */
-function firstOfList(
+const firstOfList = (
   keys: readonly ListedKey[],
   clientKey: (request: RequestView) => string,
   user: UserOf | undefined,
-): (request: RequestView) => MaybePromise<string> {
-  return firstKey(
-    keys.map(({ source, template, prefix }, i) => {
-      const isLast = i === keys.length - 1;
-      if (template !== undefined) {
-        return { prefix, read: (isLast ? compileRequestKey : compileRequestKeyIfAny)(source, clientKey) };
-      }
-      if (source === LimitType.IP) return { prefix, read: clientKey };
-      if (source === LimitType.METHOD) return { prefix, read: () => ALL };
-      const read = isLast ? requestUser : requestUserIfAny;
-      return { prefix, read: (request: RequestView) => read(request, user) };
-    }),
-  );
-}
+): ((request: RequestView) => MaybePromise<string>) =>
+  firstKey(keys, ({ source, template }, isLast) => {
+    if (template !== undefined) {
+      const { read, readIfAny } = requestKey(template, clientKey);
+      return isLast ? read : readIfAny;
+    }
+    if (source === LimitType.IP) return clientKey;
+    if (source === LimitType.METHOD) return () => ALL;
+    const read = isLast ? requestUser : requestUserIfAny;
+    return (request) => read(request, user);
+  });
 
 /** Does a limit count by user? */
 export function countsUsers<Args extends readonly unknown[]>({

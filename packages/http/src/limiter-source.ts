@@ -75,11 +75,11 @@ export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost):
 /** One limiter for all requests. */
 function fixed<Args extends readonly unknown[]>(
   where: string,
-  { validate }: RequestLimitOptions<Args>,
+  options: RequestLimitOptions<Args>,
   limiter: RateLimiter | CombinedLimiter,
   close: () => Promise<void>,
 ): LimiterSource<Args> {
-  const single = new RequestLimiter(limiter, validate === false ? undefined : where);
+  const single = new RequestLimiter(limiter, where, options);
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
@@ -151,7 +151,7 @@ function perRequest<Args extends readonly unknown[]>(
       const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
       let made = prepared.get(limiter);
       if (made === undefined) {
-        made = new RequestLimiter(limiter, options.validate === false ? undefined : where);
+        made = new RequestLimiter(limiter, where, options);
         prepared.set(limiter, made);
         nameKey(limiter, options);
       }

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { fixedWindow, type WarningCode } from '@sluice/core';
+import { fixedWindow, type Store, type WarningCode } from '@sluice/core';
 import { warnOnce } from '@sluice/core/internal';
 import { OpenResponse } from '../../../tests/support/open-response.js';
 import { MisuseChecks } from './misuse.js';
@@ -33,15 +33,14 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const limitOf = (limiterName = fresh(), storeName = 'redis', identity?: object) => ({
-  limiterName,
-  storeName,
-  identity,
+const limitOf = (name = fresh(), storeName = 'redis', store: object = {}) => ({
+  name,
+  store: Object.assign(store, { name: storeName }) as Store,
+  single: undefined,
   ownKey: false,
-  ownMemory: true,
 });
-const checksOf = (limit = limitOf()) => {
-  const checks = new MisuseChecks(limit.limiterName, limit);
+const checksOf = ({ ownKey, ...source } = limitOf()) => {
+  const checks = new MisuseChecks(source.name, ownKey ? { keyGenerator: () => '' } : {}, source);
   return (view: RequestView, key: string | number = '192.0.2.1') => {
     if (checks.active) checks.request(view, key);
   };
@@ -173,7 +172,7 @@ describe('a request that is counted twice causes a warning', () => {
 
   test('for one of several keys', () => {
     const [name, one] = [fresh(), view()];
-    const checks = new MisuseChecks(name, limitOf(name));
+    const checks = new MisuseChecks(name, {}, limitOf(name));
     checks.request(one, { a: '192.0.2.1', b: 'ann' });
     checks.request(one, { a: 'ann', b: '192.0.2.1' });
     expect(emitted).not.toHaveBeenCalled();

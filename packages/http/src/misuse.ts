@@ -7,18 +7,6 @@ import type { Keys, RequestLimitOptions } from './request-limit-options.js';
 import type { LimiterSource } from './request-limiter.js';
 import type { RequestView } from './views.js';
 
-/** A limit as the checks see it. */
-interface CheckedLimit {
-  readonly limiterName: string;
-  readonly storeName: string | undefined;
-  /** Do the keys come from `key` or `keyGenerator`? */
-  readonly ownKey: boolean;
-  /** Does the limit count in its own memory? */
-  readonly ownMemory: boolean;
-  /** A store or a limiter: limits with the same name and identity count together. Without it the limit counts alone. */
-  readonly identity?: object | undefined;
-}
-
 /**
  * Requests that are checked. They show how a program is set up; a later `X-Forwarded-For` may come from a client. Only the program's
  * own keys are always checked: the first IPv6 client may come late.
@@ -28,42 +16,37 @@ const TRIALS = 1000;
 /** Warns once about each setting that limits the wrong client or nobody. */
 export class MisuseChecks {
   readonly #where: string;
-  readonly #limit: CheckedLimit;
+  readonly #limiterName: string;
+  readonly #storeName: string | undefined;
+  /** Rules, a store or a limiter: limits with the same name and identity count together. */
   readonly #identity: object;
   /** Are there checks left for requests? */
   active = true;
   #trials = TRIALS;
   /** Checks of the first requests. Each returns true when later requests can tell no more. */
   #checks: readonly ((view: RequestView, keys: readonly LimiterKey[]) => boolean)[];
+  /** Do the keys come from `key` or `keyGenerator`, and none was a whole IPv6 address? */
   #checksKeys: boolean;
 
-  constructor(where: string, limit: CheckedLimit) {
+  constructor(
+    where: string,
+    options: RequestLimitOptions<never>,
+    { name, store, single }: Pick<LimiterSource<never>, 'name' | 'store' | 'single'>,
+  ) {
+    const { limiter, rules } = options;
     this.#where = where;
-    this.#limit = limit;
-    this.#identity = limit.identity ?? {};
-    this.#checksKeys = limit.ownKey;
-    const isClear = limit.ownMemory ? limitsMadePerRequest(where, limit.limiterName) : () => true;
+    this.#limiterName = name;
+    this.#storeName = store?.name;
+    this.#identity = rules ?? store ?? single!.limiter;
+    this.#checksKeys = !countsAddresses(options);
+    const ownMemory = options.store === undefined && limiter === undefined && rules === undefined;
+    const isClear = ownMemory ? limitsMadePerRequest(where, name) : () => true;
     this.#checks = [
       () => this.#isStoreClear(),
       (_view, keys) => isClear(keys),
       (view, keys) => this.#areProxiesClear(view, keys),
       ({ source }, keys) => source !== undefined && this.#isCountedTwice(source, keys),
     ];
-  }
-
-  static of<Args extends readonly unknown[]>(
-    where: string,
-    options: RequestLimitOptions<Args>,
-    { name, store, single }: LimiterSource<Args>,
-  ): MisuseChecks {
-    const { limiter, rules } = options;
-    return new MisuseChecks(where, {
-      limiterName: name,
-      storeName: store?.name,
-      ownKey: !countsAddresses(options),
-      ownMemory: options.store === undefined && limiter === undefined && rules === undefined,
-      identity: rules ?? store ?? single?.limiter,
-    });
   }
 
   request(view: RequestView, of: Keys): void {
@@ -78,10 +61,10 @@ export class MisuseChecks {
 
   /** Checked with a request: another store may replace the limit's own until then. */
   #isStoreClear(): boolean {
-    if (this.#limit.storeName === 'memory' && cluster.isWorker) {
+    if (this.#storeName === 'memory' && cluster.isWorker) {
       this.#warn(
         'SLUICE_MEMORY_IN_CLUSTER',
-        `limit '${this.#limit.limiterName}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
+        `limit '${this.#limiterName}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
           'Use redisStore, which all workers share',
       );
     }
@@ -96,7 +79,7 @@ export class MisuseChecks {
     if (whole) {
       this.#warn(
         'SLUICE_IPV6_KEY',
-        `limit '${this.#limit.limiterName}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
+        `limit '${this.#limiterName}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
           "Use clientIp(address), which returns the client's network",
       );
     }
@@ -128,7 +111,7 @@ export class MisuseChecks {
 
   /** @returns whether it has warned */
   #isCountedTwice(request: { [COUNTED]?: Counted }, keys: readonly LimiterKey[]): boolean {
-    const { limiterName } = this.#limit;
+    const limiterName = this.#limiterName;
     const identity = this.#identity;
     const before = request[COUNTED];
     request[COUNTED] = { identity, limiterName, keys, next: before };
@@ -147,7 +130,7 @@ export class MisuseChecks {
   }
 
   /** @param about the limit or place that is warned about once */
-  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.#limit.limiterName): void {
+  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.#limiterName): void {
     warnOnce(code, about, `${this.#where}: ${text}`);
   }
 }

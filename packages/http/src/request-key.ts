@@ -76,55 +76,39 @@ export function serverKey(value: unknown, what: string, expression: string): str
 }
 
 /**
- * Compiles a key template over requests.
+ * Prepares a key template to read requests.
  * @param clientKey the value of `#{ip}`: an address in a template is a client too
- * @returns a function that throws KeyResolutionError without a value: status 400 if the client did not send it, 500 if the server
- *   did not provide it
- * @throws RangeError if the template is malformed or begins with a name that requests do not have
+ * @throws RangeError if the template begins with a name that requests do not have
  */
-export function compileRequestKey(
-  source: string,
-  clientKey: (request: RequestView) => string,
-): (request: RequestView) => string {
-  const { template, scopeOf } = compileTemplate(source, clientKey);
-  return (request) => resolved(template, scopeOf(request), request);
-}
-
-/** The same; the function returns undefined for a request that lacks a value. */
-export function compileRequestKeyIfAny(
-  source: string,
-  clientKey: (request: RequestView) => string,
-): (request: RequestView) => string | undefined {
-  const { template, scopeOf } = compileTemplate(source, clientKey);
-  const ofBody = template.roots.includes('body');
-  return (request) => {
-    const scope = scopeOf(request);
-    if (template.isPresent(scope)) return resolved(template, scope, request);
-    if (ofBody) parsedBody(request); // throws in front of the body parser
-    return undefined;
-  };
-}
-
-function resolved(template: KeyTemplate, scope: KeyScope, request: RequestView): string {
-  try {
-    return template.resolve(scope);
-  } catch (error) {
-    throw keyErrorOfRequest(error, request);
-  }
-}
-
-function compileTemplate(source: string, clientKey: (request: RequestView) => string) {
-  const template = compileKey(source);
+export function requestKey(template: KeyTemplate, clientKey: (request: RequestView) => string) {
   const unknown = template.roots.find((root) => !REQUEST_FIELDS.some((field) => field === root));
   if (unknown !== undefined) {
     throw new RangeError(
-      `The key template ${JSON.stringify(source)} uses '${unknown}', which requests do not have; ` +
+      `The key template ${JSON.stringify(template.source)} uses '${unknown}', which requests do not have; ` +
         `begin with one of ${REQUEST_FIELDS.join(', ')}`,
     );
   }
+  const ofBody = template.roots.includes('body');
   const scopeOf =
     (request: RequestView): KeyScope =>
     (root) =>
       root === 'ip' ? clientKey(request) : requestField(request, root);
-  return { template, scopeOf };
+  const resolved = (scope: KeyScope, request: RequestView): string => {
+    try {
+      return template.resolve(scope);
+    } catch (error) {
+      throw keyErrorOfRequest(error, request);
+    }
+  };
+  return {
+    /** @throws KeyResolutionError without a value: status 400 if the client did not send it, 500 if the server did not provide it */
+    read: (request: RequestView): string => resolved(scopeOf(request), request),
+    /** The same; undefined for a request that lacks a value. */
+    readIfAny: (request: RequestView): string | undefined => {
+      const scope = scopeOf(request);
+      if (template.isPresent(scope)) return resolved(scope, request);
+      if (ofBody) parsedBody(request); // throws in front of the body parser
+      return undefined;
+    },
+  };
 }

@@ -18,7 +18,7 @@ import {
   shortPeriodOf,
   warnOnce,
 } from '@sluice/core/internal';
-import type { Keys } from './request-limit-options.js';
+import type { Keys, RequestLimitOptions } from './request-limit-options.js';
 import type { ResponseView } from './views.js';
 
 /** Where a limit gets the limiter of a request. */
@@ -49,10 +49,10 @@ export class RequestLimiter {
   /** Does a request hold permits until its response is over? */
   readonly holds: boolean;
 
-  /** @param warns undefined: do not warn about short windows; otherwise the place of the limit */
   constructor(
     readonly limiter: RateLimiter | CombinedLimiter,
-    warns: string | undefined,
+    where: string,
+    { validate = true }: Pick<RequestLimitOptions<never>, 'validate'>,
   ) {
     const combines = 'limiters' in limiter;
     const given = limiter as RateLimiter;
@@ -64,7 +64,7 @@ export class RequestLimiter {
     this.holds = Object.values(this.limiters)
       .flatMap(({ policies }) => Object.values(policies))
       .some((policy) => compilePolicy(policy).algorithm.holders !== undefined);
-    if (warns !== undefined) warnOfShortWindows(warns, this);
+    if (validate) warnOfShortWindows(where, this);
   }
 
   /**

@@ -8,9 +8,23 @@ import { asError } from './option-functions.js';
 import { cachedProblems, FORBIDDEN, problemOf, type RateLimitProblem, UNAVAILABLE } from './problem.js';
 import { type Reply, replyTo, writeVary } from './reply.js';
 import type { Keys, RequestLimitOptions } from './request-limit-options.js';
-import type { RuleReply } from './request-rules.js';
-import { ABORTED, type Exchange, SKIPPED, type Verdict } from './verdict.js';
+import type { MatchedRules, RuleReply } from './request-rules.js';
+import { ABORTED, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
+
+/** A request on its way through a limit. */
+export interface Exchange<Args extends readonly unknown[]> {
+  readonly request: RequestView;
+  readonly response: ResponseView;
+  /** What the framework passes to functions. */
+  readonly args: Args;
+  /** Of the limit, or of the limiter of its rules. */
+  responder: Responder<Args>;
+  /** With `rules`: those that match the request. */
+  matched?: MatchedRules | undefined;
+  /** What functions and the adapter get of the decision, if the adapter shows an object of its own. */
+  seen?: Decision | undefined;
+}
 
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {
@@ -34,11 +48,6 @@ export class Responder<Args extends readonly unknown[]> {
     this.#problemOf = cachedProblems(this.#status);
   }
 
-  /** A denial with the jitter of the rule that denied, or of the options. */
-  withJitter({ matched }: Exchange<Args>, decision: Decision): Decision {
-    return this.#later(decision, matched?.replyTo(decision)?.retryAfterJitter);
-  }
-
   /** The denial as a response shows it, with a random part of its wait added. Never earlier than the true moment. */
   #later(decision: Decision, share = this.#options.retryAfterJitter ?? 0): Decision {
     const { retryAfter } = decision;
@@ -55,15 +64,17 @@ export class Responder<Args extends readonly unknown[]> {
   deny(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown: Decision): Verdict {
     const { response, matched } = exchange;
     if (response.sent) return ended(response);
-    writeRetryAfter(shown, response);
     const own = matched?.replyTo(decision);
+    const later = this.#later(shown, own?.retryAfterJitter);
+    this.headers.write(later, response, keys);
+    writeRetryAfter(later, response);
     for (const name in own?.headers) response.set(name, own.headers[name]!);
     if (this.#options.throw) {
       const headers = { ...this.#headersOf(decision, response), ...own?.headers };
       throw errorOfDenial(decision, { status: own?.status ?? this.#status, headers });
     }
     const reply = (status = own?.status) => {
-      const made = this.#replyTo(exchange, decision, shown, status, own);
+      const made = this.#replyTo(exchange, decision, later, status, own);
       // Not `andThen`: a flood of denials need not create a closure for each.
       return isPromise(made) ? made.then((text) => varied(text, response)) : varied(made, response);
     };

@@ -11,18 +11,12 @@ import {
 } from './request-limit-options.js';
 import { type LimiterSource, RequestLimiter } from './request-limiter.js';
 import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
-import { Responder } from './responder.js';
-import type { Exchange } from './verdict.js';
+import { type Exchange, Responder } from './responder.js';
 import type { RequestView } from './views.js';
 
-/** A request on its way through a limit. */
-export interface LimitedExchange<Args extends readonly unknown[]> extends Exchange<Args> {
-  /** Of the limit, or of the limiter of its rules. */
-  responder: Responder<Args>;
-}
-
 /** A request with its rules, perhaps without a response. */
-export type RuledRequest<Args> = Omit<Exchange<Args>, 'response'> & Partial<Pick<Exchange<Args>, 'response'>>;
+export type RuledRequest<Args extends readonly unknown[]> = Partial<Exchange<Args>> &
+  Pick<Exchange<Args>, 'request' | 'args'>;
 
 /** What all requests of one limiter need. */
 interface Prepared<Args extends readonly unknown[]> {
@@ -66,7 +60,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   readonly keysOf = (
     request: RequestView,
     _args: Args,
-    ruled: RuledRequest<unknown>,
+    ruled: RuledRequest<Args>,
   ): MaybePromise<Keys | undefined> => {
     const matched = this.#rules.match(request);
     if (isPromise(matched)) return matched.then((found) => keep(ruled, found));
@@ -95,7 +89,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     let prepared = this.#prepared.get(limiter);
     if (prepared === undefined) {
       prepared = {
-        by: new RequestLimiter(limiter, this.#options.validate === false ? undefined : this.#where),
+        by: new RequestLimiter(limiter, this.#where, this.#options),
         responder: new Responder(this.#where, this.#options, this.name),
       };
       this.#prepared.set(limiter, prepared);
@@ -133,7 +127,7 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   async close(): Promise<void> {}
 }
 
-function keep(ruled: RuledRequest<unknown>, matched: MatchedRules | undefined): Keys | undefined {
+function keep(ruled: Pick<Exchange<never>, 'matched'>, matched: MatchedRules | undefined): Keys | undefined {
   ruled.matched = matched;
   return matched?.enforced?.keys;
 }

@@ -2,20 +2,6 @@ import type { Decision } from '@sluice/core';
 import type { MaybePromise } from '@sluice/core/internal';
 import type { Reply } from './reply.js';
 import type { Keys } from './request-limit-options.js';
-import type { MatchedRules } from './request-rules.js';
-import type { RequestView, ResponseView } from './views.js';
-
-/** A request and its response. */
-export interface Exchange<Args> {
-  readonly request: RequestView;
-  readonly response: ResponseView;
-  /** What the framework passes to functions. */
-  readonly args: Args;
-  /** With `rules`: those that match the request. */
-  matched?: MatchedRules | undefined;
-  /** What functions and the adapter get of the decision, if the adapter shows an object of its own. */
-  seen?: Decision | undefined;
-}
 
 /** What an adapter does with a request. */
 export type Verdict =

@@ -48,7 +48,7 @@ const REMEDIES = {
  */
 export function readOptions<C extends AnyContext>(options: RateLimitOptions<C>) {
   checkOptions('rateLimit', options, [...REQUEST_LIMIT_OPTIONS, 'max', 'duration', 'handler'], REMEDIES);
-  const { handler, ...rest } = options ?? {};
+  const { handler, ...rest } = options;
   checkHandler('rateLimit', handler, rest);
   const names = { limit: ['max'], window: 'duration', standard: '1h' } as const;
   return { handler, shared: readFixedWindow<[context: C]>('rateLimit', rest, names) };

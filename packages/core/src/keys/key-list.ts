@@ -93,21 +93,19 @@ export function compileKeyList(where: string, list: readonly string[]): readonly
   return keys;
 }
 
-/** One key of a list, as it is read from a call. */
-export interface ReadKey<Args extends readonly unknown[]> {
-  readonly prefix: string;
-  /** Undefined if the call does not have it. The last key of a list throws instead. */
-  read(...args: Args): MaybePromise<string | undefined>;
-}
-
-/** Reads the first key of a list that a call has. */
+/**
+ * Reads the first key of a list that a call has.
+ * @param readerOf makes what reads one key: undefined if the call does not have it. The last key of a list throws instead
+ */
 export function firstKey<Args extends readonly unknown[]>(
-  keys: readonly ReadKey<Args>[],
+  keys: readonly ListedKey[],
+  readerOf: (key: ListedKey, isLast: boolean) => (...args: Args) => MaybePromise<string | undefined>,
 ): (...args: Args) => MaybePromise<string> {
+  const readers = keys.map((key, i) => readerOf(key, i === keys.length - 1));
   const from = (first: number, args: Args): MaybePromise<string> => {
     for (let i = first; ; i += 1) {
       const { prefix } = keys[i]!;
-      const key = keys[i]!.read(...args);
+      const key = readers[i]!(...args);
       if (isPromise(key))
         return key.then((found) => (found === undefined ? from(i + 1, args) : prefix + found));
       if (key !== undefined) return prefix + key;
