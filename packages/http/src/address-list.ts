@@ -1,4 +1,4 @@
-import { clientIp, type LimiterKey } from '@sluice/core';
+import { clientIp, isKeyResolutionError, type LimiterKey } from '@sluice/core';
 import { addressFamily, describe, groupsOf } from '@sluice/core/internal';
 
 /** Is the client's address, or one of the request's keys, on the list? */
@@ -83,8 +83,9 @@ function canonical(ip: string | undefined): readonly number[] | undefined {
   if (ip === undefined || ip === '') return undefined;
   try {
     return groupsOf(clientIp(ip, WHOLE_ADDRESS).replace(/\/.*/, ''));
-  } catch {
-    return undefined; // clientIp refuses text that is no address
+  } catch (error) {
+    if (isKeyResolutionError(error)) return undefined; // no address
+    throw error;
   }
 }
 
