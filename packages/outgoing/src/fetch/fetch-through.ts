@@ -3,6 +3,7 @@ import { describe } from '@sluice/core/internal';
 import type { Answered, Caller, Exchange, Progress } from '../calls/caller.js';
 import { failureOf } from '../calls/failure.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
+import { ownBody } from '../calls/own-body.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
@@ -93,10 +94,12 @@ async function sent(
   const headers = headersOf(init.headers as HeaderSource | undefined);
   const request: OutgoingRequest = { method: init.method, url, headers };
   const body = init.body === undefined ? given?.body : init.body;
+  const own = ownBody(body);
+  const settings = own.body === body ? init : { ...init, body: own.body as NonNullable<RequestInit['body']> };
   const signal = init.signal ?? undefined;
   const exchange: Exchange<Response> = {
-    send: () => options.fetch(given ?? url, init),
-    failureOf,
+    send: () => options.fetch(given ?? url, settings),
+    failureOf: (error) => (own.hasFailed() ? 'mistake' : failureOf(error)),
     view: (response, receivedAt) =>
       mayTell(response.status, readsSuccess)
         ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
