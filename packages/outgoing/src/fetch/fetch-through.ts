@@ -8,7 +8,7 @@ import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
 import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
 import { checkCall } from './check-call.js';
-import { MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
+import { isRedirect, MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
 export type Settle = (
@@ -38,18 +38,21 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
     const given = input instanceof Request ? input : undefined;
     const url = resolved(options, given === undefined ? (input as string | URL) : given.url);
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
-    const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
-    const mode = follows ? ({ redirect: 'manual' } as const) : {};
+    const redirect = init.redirect ?? given?.redirect ?? 'follow';
     checkCall(url, method, init, given);
     const progress = options.caller.begin();
     let next: { readonly url: URL; readonly init: Init } = {
       url,
-      init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
+      init: { ...init, ...(given && settingsOf(given, init)), redirect: 'manual', method },
     };
     for (; ; progress.hops += 1) {
       const isFirst = progress.hops === 0;
       const response = await sent(options, progress, next.url, next.init, isFirst ? given : undefined);
-      const follow = follows ? redirected(response, next.url, next.init) : undefined;
+      if (redirect === 'error' && isRedirect(response)) {
+        cancel(response);
+        throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
+      }
+      const follow = redirect === 'follow' ? redirected(response, next.url, next.init) : undefined;
       if (follow === undefined || progress.hops === MOST_REDIRECTS) return response;
       if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
       cancel(response);
