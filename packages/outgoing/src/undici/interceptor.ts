@@ -28,16 +28,17 @@ export function interceptorOf(caller: Caller, origin: string, readsSuccess: bool
       if (url === undefined) return dispatch(options, handler);
       const own = ownBody(options.body);
       const settings = own.body === options.body ? options : { ...options, body: own.body };
-      let isOwnFailure = false;
+      let isOfClient = false;
       const sendOnce = () =>
         new Promise<Attempt>((received, reject) => {
           const failed = (error: unknown) => {
-            isOwnFailure = own.hasFailed(); // after a lost connection undici lets the body fail next
+            isOfClient = attempt.isAborted || own.hasFailed(); // after a lost connection undici lets the body fail next
             reject(error);
           };
-          dispatch(settings, new Attempt(handler, received, failed, caller.limitReading, readsSuccess));
+          const attempt = new Attempt(handler, received, failed, caller.limitReading, readsSuccess);
+          dispatch(settings, attempt);
         });
-      const failure = (error: unknown) => (isOwnFailure ? 'mistake' : failureOf(error));
+      const failure = (error: unknown) => (isOfClient ? 'mistake' : failureOf(error));
       void send(caller, url, options, handler, sendOnce, failure);
       return true;
     };

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
+import { Agent, interceptors, request, fetch as undiciFetch } from 'undici';
 import { rejection } from '../../../tests/support/rejection.js';
 import { type Upstream, upstream } from './index.js';
 
@@ -24,7 +24,7 @@ let agent: Agent;
 beforeEach(async () => {
   server = createServer((call, response) => {
     if (call.url === '/lost') call.socket.destroy();
-    call.resume().once('end', () => response.end('ok'));
+    if (call.url !== '/hang') call.resume().once('end', () => response.end('ok'));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -32,6 +32,7 @@ beforeEach(async () => {
   agent = new Agent();
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   await client.close();
   await agent.destroy();
   server.closeAllConnections();
@@ -68,6 +69,7 @@ describe.each([...byFetch, ...byUndici])('the upload of %s', (_, upload) => {
   });
 
   test('on a connection that is lost is one', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.9); // otherwise the pause may be over at once
     for (let i = 0; i < CALLS; i += 1) expect(await rejection(upload('/lost', false))).toBeDefined();
     expect(await client.state()).toMatchObject([{ scope: 'upstream', reason: 'no response' }]);
   });
@@ -87,4 +89,41 @@ test('a body of another length than its header says is no overload of the servic
   const error = { cause: { code: 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH' } };
   for (let i = 0; i < CALLS; i += 1) expect(await rejection(client.fetch('/a', call))).toMatchObject(error);
   expect(await client.state()).toEqual([]);
+});
+
+test.each<[string, () => AbortSignal]>([
+  [
+    'with a reason',
+    () => {
+      const abort = new AbortController();
+      server.once('request', () => abort.abort(new Error(LEFT)));
+      return abort.signal;
+    },
+  ],
+  ['by a timeout', () => AbortSignal.timeout(100)],
+])('a fetch of undici that its caller aborts %s is sent once, and is no overload', async (_, signal) => {
+  let calls = 0;
+  server.on('request', () => {
+    calls += 1;
+  });
+  const dispatcher = agent.compose(client.interceptor());
+  for (let i = 0; i < CALLS; i += 1)
+    expect(
+      await rejection(undiciFetch(`${origin}/hang`, { dispatcher, signal: signal() as never })),
+    ).toBeDefined();
+  expect(await client.state()).toEqual([]);
+  expect(calls).toBeLessThanOrEqual(CALLS);
+});
+
+test('an abort ends a request that undici itself has begun twice', async () => {
+  const retry = interceptors.retry({ maxRetries: 1, minTimeout: 1 });
+  const dispatcher = agent.compose(retry, client.interceptor());
+  const abort = new AbortController();
+  server.once('request', ({ socket }) => {
+    socket.destroy();
+    server.once('request', () => abort.abort(new Error(LEFT)));
+  });
+  const { signal } = abort;
+  const error = await rejection(undiciFetch(`${origin}/hang`, { dispatcher, signal: signal as never }));
+  expect(String(error)).toBe(`Error: ${LEFT}`);
 });
