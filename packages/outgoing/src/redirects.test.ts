@@ -33,6 +33,22 @@ test('redirects are followed within the origin, and returned if they lead elsewh
   expect((await client.fetch('/a', { redirect: 'manual' })).status).toBe(303);
 });
 
+test.each([undefined, 1])(
+  'a response after a redirect says so, as of fetch, with concurrency: %p',
+  async (concurrency) => {
+    up.answer = ({ path }) =>
+      path === '/a' ? new Response(null, { status: 302, headers: { location: '/b' } }) : new Response('ok');
+    const client = up.client({ concurrency });
+    const response = await client.fetch('/a');
+    expect([response.redirected, response.clone().redirected, await response.text()]).toEqual([
+      true,
+      true,
+      'ok',
+    ]);
+    expect((await client.fetch('/b')).redirected).toBe(false);
+  },
+);
+
 test.each([301, 303, 308])(
   'with the setting `error` a %i rejects as of fetch, without a retry, and is no overload',
   async (status) => {

@@ -6,7 +6,7 @@ import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/out
 import { ownBody } from '../calls/own-body.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
-import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
+import { afterRedirect, isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
 import { checkCall } from './check-call.js';
 import { isRedirect, MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
@@ -34,7 +34,8 @@ type Init = RequestInit & { readonly method: string };
 
 /** fetch that waits, learns and repeats. */
 export function fetchThrough(options: FetchOptions): typeof fetch {
-  return async (input, init = {}) => {
+  return async (input, settings) => {
+    const init = settings ?? {}; // fetch takes null, too
     const given = input instanceof Request ? input : undefined;
     const url = resolved(options, given === undefined ? (input as string | URL) : given.url);
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
@@ -53,8 +54,12 @@ export function fetchThrough(options: FetchOptions): typeof fetch {
         throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
       }
       const follow = redirect === 'follow' ? redirected(response, next.url, next.init) : undefined;
-      if (follow === undefined || progress.hops === MOST_REDIRECTS) return response;
-      if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
+      const isLast =
+        follow === undefined ||
+        progress.hops === MOST_REDIRECTS ||
+        !isReplayable(follow.init.body) ||
+        (given?.body && follow.init.body !== null);
+      if (isLast) return isFirst ? response : afterRedirect(response);
       cancel(response);
       next = follow;
     }
