@@ -185,6 +185,15 @@ describe('the cost of an operation', () => {
     expect(costOf('query ($n: Int = 5) { products(first: $n) { nodes { id } } }', variables)).toBe(cost);
   });
 
+  test('rounds a size that is a fraction up', () => {
+    const schema = buildSchema(
+      'type Query { points(first: Float, limit: String): [Point] } type Point { id: ID }',
+    );
+    const costIn = (args: string) =>
+      limitOf().cost({ schema, document: parse(`{ points(${args}) { id } }`) })?.cost;
+    expect([costIn('first: 900.9'), costIn('limit: "899.5"'), costIn('first: 1e-9')]).toEqual([910, 909, 1]);
+  });
+
   test.each([[{ n: Number.NaN }], [{ n: 1.5 }], [{ n: '3' }], [{ n: 1e300 }], [{ n: [1] }], [{ n: {} }]])(
     'is unknown for the variables %p, which the execution refuses',
     async (variables) => {

@@ -168,7 +168,7 @@ function usualSize(field: Field, isList: boolean): ListSize {
 }
 
 /**
- * The largest size that the arguments say. A size that is no whole number ≥ 0 says nothing.
+ * The largest size that the arguments say. A size that is no number ≥ 0 says nothing.
  * @param usual the size of a resolver that ignores such an argument
  */
 function sizeOf(
@@ -186,7 +186,8 @@ function sizeOf(
     });
   }
   const sizes = given.map((value) => Number(Array.isArray(value) ? value.length : value));
-  const valid = sizes.filter((size) => Number.isInteger(size) && size >= 0);
+  // Of a fraction, which a Float may be, a resolver may take the next number.
+  const valid = sizes.filter((size) => Number.isFinite(size) && size >= 0).map(Math.ceil);
   if (valid.length === 0) return undefined;
   // A resolver may read 0 as its default, as in `first || 50`, and an operation without a cost would never be corrected.
   return Math.max(1, ...valid, valid.length < sizes.length ? usual : 0);

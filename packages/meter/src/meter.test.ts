@@ -368,6 +368,8 @@ test('onSoftLimit is called only for axes of which a call takes more', async () 
 test.each([
   [{ key: 'a', axis: ['usd'] }, /no option 'axis'; did you mean 'axes'/],
   [{ key: 'a', axes: ['usd', 'usd'] }, /names an axis of the key "a" twice/],
+  [{ key: 'a', axes: { usd: 5 } }, /axes of the key "a" must be a list of their names, not an object/],
+  [{ key: 'a', axes: 'usd' }, /axes of the key "a" must be a list of their names, not "usd"/],
 ])('a scope %j is refused', async (scope, message) => {
   const budget = meter({ ...options, name: 'scopes', scopes: () => [scope as never] });
   await expect(budget.hold('key', { usd: 1 })).rejects.toThrow(message);

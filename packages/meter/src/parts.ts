@@ -140,6 +140,10 @@ export class MeterKeys {
       seen.add(scope);
       checkPlan(where, plan, mayHavePlans);
       const known = this.#axesFor(plan, scope);
+      if (axes !== undefined && !Array.isArray(axes))
+        throw new TypeError(
+          `${where}: axes of the key ${describe(key)} must be a list of their names, not ${describe(axes)}`,
+        );
       if (axes !== undefined && new Set(axes).size < axes.length)
         throw new TypeError(`${where} names an axis of the key ${describe(key)} twice`);
       for (const axis of axes ?? known.keys()) {

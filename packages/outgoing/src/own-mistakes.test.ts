@@ -82,6 +82,9 @@ test.each([Number.NaN, '1', undefined, null])(
 );
 
 test('the client sends all that fetch accepts: methods, bodies, headers and settings', async () => {
+  for (const dedupe of [false, true])
+    expect((await up.client({ dedupe }).fetch('/a', null as never)).status).toBe(200);
+  up.log.length = 0;
   const client = up.client();
   const post = { method: 'POST' };
   const calls: RequestInit[] = [

@@ -97,6 +97,15 @@ test('headers of node:http and got, in which a repeated header is a list, are re
   expect(observed.map(({ policy }) => policy)).toEqual(['a', 'b']);
 });
 
+test('headers of an object are read however their names are written', () => {
+  const options = { receivedAt: RECEIVED_AT };
+  const headers = { 'Retry-After': '9', 'X-RateLimit-Limit': 5, 'X-RATELIMIT-REMAINING': ['0'] };
+  expect(parseRateLimit({ status: 429, headers }, options)).toMatchObject({
+    observed: [{ limit: 5, remaining: 0 }],
+    refusal: { until: RECEIVED_AT + 9000 },
+  });
+});
+
 test('no header and no body make it throw, name a moment in the past, or state a negative number', () => {
   const name = fc.constantFrom(
     'retry-after',

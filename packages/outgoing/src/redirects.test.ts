@@ -33,6 +33,39 @@ test('redirects are followed within the origin, and returned if they lead elsewh
   expect((await client.fetch('/a', { redirect: 'manual' })).status).toBe(303);
 });
 
+test.each([undefined, 1])(
+  'a response after a redirect says so, as of fetch, with concurrency: %p',
+  async (concurrency) => {
+    up.answer = ({ path }) =>
+      path === '/a' ? new Response(null, { status: 302, headers: { location: '/b' } }) : new Response('ok');
+    const client = up.client({ concurrency });
+    const response = await client.fetch('/a');
+    expect([response.redirected, response.clone().redirected, await response.text()]).toEqual([
+      true,
+      true,
+      'ok',
+    ]);
+    expect((await client.fetch('/b')).redirected).toBe(false);
+  },
+);
+
+test.each([301, 303, 308])(
+  'with the setting `error` a %i rejects as of fetch, without a retry, and is no overload',
+  async (status) => {
+    up.answer = () => new Response(null, { status, headers: { location: '/b' } });
+    const client = up.client();
+    const calls = [
+      () => client.fetch('/a', { redirect: 'error' }),
+      () => client.fetch(new Request('https://api.example.com/a', { redirect: 'error' })),
+    ];
+    for (let i = 0; i < 6; i += 1) {
+      const error = await rejection(calls[i % 2]!());
+      expect(error).toMatchObject({ name: 'TypeError', cause: { message: 'unexpected redirect' } });
+    }
+    expect([up.log.length, await client.state()]).toEqual([6, []]);
+  },
+);
+
 describe('a redirect of a Request', () => {
   const to = (location: string, status: number) => new Response(null, { status, headers: { location } });
   const address = 'https://api.example.com/a';

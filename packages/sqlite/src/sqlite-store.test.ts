@@ -150,6 +150,23 @@ test('a call waits for the file while another process has it, and the event loop
   expect(await decided).toMatchObject({ allowed: true, degraded: false });
 });
 
+test('a call waits for the file also with the fake timers of a test', async () => {
+  const store = sqliteStore(file);
+  await store.connect();
+  const limiter = limiterOf(store);
+  const other = otherProgram();
+  other.exec('BEGIN IMMEDIATE');
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  try {
+    const decided = limiter.consume('ann');
+    await setTimeout(50); // of the runtime
+    other.exec('COMMIT');
+    expect(await decided).toMatchObject({ allowed: true, degraded: false });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a call that is abandoned while the file is busy takes nothing', async () => {
   const store = sqliteStore(file);
   await store.connect();

@@ -1,5 +1,5 @@
 import { type Clock, StoreConfigurationError, StoreUnavailableError } from '@sluice/core';
-import type { MaybePromise } from '@sluice/core/internal';
+import { type MaybePromise, setTimeout } from '@sluice/core/internal';
 import type { Changes, EntryTable, KeptEntry, OpenKeys } from '@sluice/entries';
 import { type Database, type DriverName, loadDriver, type OpenFile } from './drivers.js';
 import { classified, codeOf, isBusy, isDamage } from './errors.js';

@@ -608,8 +608,50 @@ test('a Request is read, and a body that is no text is refused', async () => {
   const answer = await metered(new Request(url, { method: 'POST', body }));
   expect(await answer.text()).toMatch(/\[DONE\]\n\n$/);
   expect(await used()).toBe(9);
-  const refused = await metered(url, { method: 'POST', body: new Uint8Array(2) });
-  expect([refused.status, await refused.text()]).toEqual([500, expect.stringMatching(/must be JSON/)]);
+  for (const wrong of [new Uint8Array(2), 'null', '5', '[]', '{']) {
+    const refused = await metered(url, { method: 'POST', body: wrong });
+    expect([refused.status, await refused.text()]).toEqual([
+      500,
+      expect.stringMatching(/must be a JSON object/),
+    ]);
+  }
+});
+
+test.each(['/v1/chat/completions/', '/v1/chat/%63ompletions', '/v1/chat/completions%2F', '/v1/messages//'])(
+  'a call of %s counts, because servers answer it as the usual path',
+  async (path) => {
+    const { budget, options, used } = begin();
+    const usage = { prompt_tokens: 1, completion_tokens: 7, input_tokens: 1, output_tokens: 7 };
+    const metered = meteredFetch(budget, { ...options, fetch: async () => Response.json({ usage }) });
+    await metered(`https://api.example.com${path}`, { method: 'POST', body: JSON.stringify(chat(9)) });
+    expect(await used()).toBe(7);
+  },
+);
+
+test('a call of a model that cannot be counted is refused in each spelling of its path', async () => {
+  const { budget, options } = begin();
+  const fetch = jest.fn();
+  const metered = meteredFetch(budget, { ...options, fetch });
+  for (const path of [
+    '/v1/completions/',
+    '/v1/%63ompletions',
+    '/model/a%2Fb/invoke/',
+    '/a%3AgenerateContent',
+  ])
+    expect((await metered(`https://a.example${path}`, { method: 'POST', body: '{}' })).status).toBe(500);
+  expect(fetch).not.toHaveBeenCalled();
+});
+
+test('an address that only the upstream completes is counted', async () => {
+  const { budget, options, used } = begin();
+  const upstream: LimitedService = {
+    fetch: async () => Response.json({ usage: { completion_tokens: 7 } }),
+    withCost: (_, __, work) => work(),
+  };
+  const body = JSON.stringify(chat(9));
+  const metered = meteredFetch(budget, { ...options, upstream });
+  expect((await metered('/v1/chat/completions', { method: 'POST', body })).status).toBe(200);
+  expect(await used()).toBe(7);
 });
 
 test('an event is read with the line separators of Unicode in its text, and found in many pieces', async () => {
@@ -621,6 +663,18 @@ test('an event is read with the line separators of Unicode in its text, and foun
   for await (const frame of framesOf(body())) frames.push(frame);
   expect(frames.map((frame) => frame.text)).toEqual([text, text]);
   expect(frames[0]!.data.a).toMatch(/^one\u2028two\u2029three x+$/);
+});
+
+test('an event of some megabytes, such as an image, takes time by its length only', async () => {
+  const piece = new TextEncoder().encode('x'.repeat(1_000));
+  async function* body() {
+    yield new TextEncoder().encode('data: "');
+    for (let i = 0; i < 4_000; i += 1) yield piece;
+    yield new TextEncoder().encode('"\n\n');
+  }
+  const began = performance.now();
+  expect((await framesOf(body()).next()).value).toMatchObject({ data: 'x'.repeat(4_000_000) });
+  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 test('an event ends with an empty line, whether lines end with CR, LF or both', async () => {

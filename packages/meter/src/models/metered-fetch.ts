@@ -1,5 +1,5 @@
 import { isSluiceError } from '@sluice/core';
-import { checkFunction } from '@sluice/core/internal';
+import { checkFunction, isRecord } from '@sluice/core/internal';
 import { isBudgetExceededError } from '../errors.js';
 import { budgetHeaders } from '../headers.js';
 import type { Meter } from '../meter.js';
@@ -16,6 +16,9 @@ export interface MeteredFetchOptions<Who, Axes extends string> extends ModelOpti
   /** Sends the requests. Default: the `fetch` of `upstream`, or else the global one. */
   readonly fetch?: Fetch | undefined;
 }
+
+/** For the path of an address that only `upstream` completes. */
+const ANY_ORIGIN = 'http://origin';
 
 /** What came back. */
 interface Exchange {
@@ -83,19 +86,21 @@ export function meteredFetch<Who, Axes extends string>(
   checkFunction('meteredFetch: fetch', send);
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined;
-    const { pathname } = new URL(request?.url ?? String(input));
-    const protocol = PROTOCOLS.find(({ path }) => path.test(pathname));
+    const { pathname } = new URL(request?.url ?? String(input), ANY_ORIGIN);
+    const paths = pathsOf(pathname);
+    const protocol = PROTOCOLS.find(({ path }) => paths.some((one) => path.test(one)));
     const method = init?.method ?? request?.method ?? 'GET';
     if (method.toUpperCase() !== 'POST') return send(input, init);
     if (protocol === undefined) {
-      if (!UNKNOWN_CALL.test(pathname)) return send(input, init);
+      if (!paths.some((one) => UNKNOWN_CALL.test(one))) return send(input, init);
       const remedy = 'Call chat completions, responses or messages, or use sluiceMeter with the AI SDK';
       return refusal(new TypeError(`meteredFetch: a budget cannot count a call of ${pathname}. ${remedy}`));
     }
     const text = init?.body ?? (await request?.clone().text());
-    const body = typeof text === 'string' ? parseJson(text) : undefined;
+    const parsed = typeof text === 'string' ? parseJson(text) : undefined;
+    const body: Wire = isRecord(parsed) ? parsed : undefined;
     if (body === undefined)
-      return refusal(new TypeError(`meteredFetch: the body of ${pathname} must be JSON, as a text`));
+      return refusal(new TypeError(`meteredFetch: the body of ${pathname} must be a JSON object, as a text`));
 
     let spend: Spend<Axes>;
     try {
@@ -149,6 +154,15 @@ export function meteredFetch<Who, Axes extends string>(
       return refusal(error as Error);
     }
   };
+}
+
+/** A path as servers may read it: they decode it, and answer `/responses/` as `/responses`. */
+function pathsOf(pathname: string): string[] {
+  let decoded = pathname;
+  try {
+    decoded = decodeURIComponent(pathname);
+  } catch {} // not every server refuses it
+  return [pathname, decoded].map((path) => path.replace(/\/+$/, ''));
 }
 
 /** A stream may come without its type, and a provider may answer with a whole answer where a stream was requested. */

@@ -19,19 +19,23 @@ export async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
   const decoder = new TextDecoder();
   // A CR that arrived last ends an event if the line before ended so, too. Otherwise its LF follows.
   const end = /\r\r\n?|\r?\n(?:\r?\n|\r(?=[\s\S]))/g;
+  /** Of the event so far: its text before `rest`, in which it does not end. */
+  const searched: string[] = [];
   let rest = '';
   for await (const bytes of body) {
-    end.lastIndex = Math.max(0, rest.length - MOST_END); // the text before it was searched
     rest += decoder.decode(bytes, { stream: true });
     let from = 0;
+    end.lastIndex = 0;
     while (end.test(rest)) {
-      yield frameOf(rest.slice(from, end.lastIndex));
+      yield frameOf(searched.splice(0).join('') + rest.slice(from, end.lastIndex));
       from = end.lastIndex;
     }
-    rest = rest.slice(from);
+    const searchedTo = Math.max(from, rest.length - MOST_END);
+    searched.push(rest.slice(from, searchedTo));
+    rest = rest.slice(searchedTo);
   }
-  rest += decoder.decode();
-  if (rest !== '') yield frameOf(rest);
+  const last = searched.join('') + rest + decoder.decode();
+  if (last !== '') yield frameOf(last);
 }
 
 function frameOf(text: string): Frame {

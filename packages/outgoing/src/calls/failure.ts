@@ -6,6 +6,8 @@ export type Failure = 'lost' | 'refused' | 'mistake';
 
 /** Codes with which undici refuses a request before it sends anything. */
 const REFUSALS: readonly unknown[] = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
+/** Codes with which it ends a request whose length is wrong, perhaps after it has sent the headers. */
+const MISTAKES: readonly unknown[] = ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 const PROGRAM_ERRORS: readonly unknown[] = ['TypeError', 'ReferenceError'];
 /** The code of axios and got for a call that its caller has cancelled. */
 const CANCELED = 'ERR_CANCELED';
@@ -30,7 +32,9 @@ export function isCanceled(error: unknown): boolean {
 /** By an error of undici, or of fetch, which has undici's error as its cause. */
 export function failureOf(error: unknown): Failure {
   const { code, cause } = fieldsOf(error);
-  return REFUSALS.includes(code) || REFUSALS.includes(fieldsOf(cause).code) ? 'refused' : 'lost';
+  const codes = [code, fieldsOf(cause).code];
+  if (codes.some((one) => REFUSALS.includes(one))) return 'refused';
+  return codes.some((one) => MISTAKES.includes(one)) ? 'mistake' : 'lost';
 }
 
 /**

@@ -138,7 +138,16 @@ const SET_BY_FETCH = ['url', 'redirected', 'type', 'status', 'statusText', 'ok']
 /** A copy that knows its address, also of a response that `onBodyEnd` made. */
 export const copyOf = (response: Response): Response => likeOriginal(response.clone(), response);
 
-function likeOriginal(made: Response, original: Response): Response {
+/** The response to which a redirect has led, which fetch marks. Here fetch has followed none. */
+export const afterRedirect = (response: Response): Response =>
+  likeOriginal(response, {
+    ...(Object.fromEntries(SET_BY_FETCH.map((name) => [name, response[name]])) as SetByFetch),
+    redirected: true,
+  });
+
+type SetByFetch = Pick<Response, (typeof SET_BY_FETCH)[number]>;
+
+function likeOriginal(made: Response, original: SetByFetch): Response {
   for (const name of SET_BY_FETCH)
     Object.defineProperty(made, name, { value: original[name], configurable: true });
   const clone = made.clone.bind(made);

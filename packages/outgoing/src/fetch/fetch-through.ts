@@ -3,11 +3,12 @@ import { describe } from '@sluice/core/internal';
 import type { Answered, Caller, Exchange, Progress } from '../calls/caller.js';
 import { failureOf } from '../calls/failure.js';
 import { type HeaderSource, headersOf, type OutgoingRequest } from '../calls/outgoing-request.js';
+import { ownBody } from '../calls/own-body.js';
 import { MOST_BODY } from '../parse-rate-limit.js';
 import { viewOf } from '../reading/response-view.js';
-import { isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
+import { afterRedirect, isReplayable, mayTell, onBodyEnd, reasonOf } from './body.js';
 import { checkCall } from './check-call.js';
-import { MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
+import { isRedirect, MOST_REDIRECTS, redirected, settingsOf } from './redirects.js';
 
 /** The actual cost of a call, by its response. */
 export type Settle = (
@@ -33,24 +34,32 @@ type Init = RequestInit & { readonly method: string };
 
 /** fetch that waits, learns and repeats. */
 export function fetchThrough(options: FetchOptions): typeof fetch {
-  return async (input, init = {}) => {
+  return async (input, settings) => {
+    const init = settings ?? {}; // fetch takes null, too
     const given = input instanceof Request ? input : undefined;
     const url = resolved(options, given === undefined ? (input as string | URL) : given.url);
     const method = (init.method ?? given?.method ?? 'GET').toUpperCase();
-    const follows = (init.redirect ?? given?.redirect ?? 'follow') === 'follow';
-    const mode = follows ? ({ redirect: 'manual' } as const) : {};
+    const redirect = init.redirect ?? given?.redirect ?? 'follow';
     checkCall(url, method, init, given);
     const progress = options.caller.begin();
     let next: { readonly url: URL; readonly init: Init } = {
       url,
-      init: { ...init, ...(given && settingsOf(given, init)), ...mode, method },
+      init: { ...init, ...(given && settingsOf(given, init)), redirect: 'manual', method },
     };
     for (; ; progress.hops += 1) {
       const isFirst = progress.hops === 0;
       const response = await sent(options, progress, next.url, next.init, isFirst ? given : undefined);
-      const follow = follows ? redirected(response, next.url, next.init) : undefined;
-      if (follow === undefined || progress.hops === MOST_REDIRECTS) return response;
-      if (!isReplayable(follow.init.body) || (given?.body && follow.init.body !== null)) return response;
+      if (redirect === 'error' && isRedirect(response)) {
+        cancel(response);
+        throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
+      }
+      const follow = redirect === 'follow' ? redirected(response, next.url, next.init) : undefined;
+      const isLast =
+        follow === undefined ||
+        progress.hops === MOST_REDIRECTS ||
+        !isReplayable(follow.init.body) ||
+        (given?.body && follow.init.body !== null);
+      if (isLast) return isFirst ? response : afterRedirect(response);
       cancel(response);
       next = follow;
     }
@@ -93,10 +102,12 @@ async function sent(
   const headers = headersOf(init.headers as HeaderSource | undefined);
   const request: OutgoingRequest = { method: init.method, url, headers };
   const body = init.body === undefined ? given?.body : init.body;
+  const own = ownBody(body);
+  const settings = own.body === body ? init : { ...init, body: own.body as NonNullable<RequestInit['body']> };
   const signal = init.signal ?? undefined;
   const exchange: Exchange<Response> = {
-    send: () => options.fetch(given ?? url, init),
-    failureOf,
+    send: () => options.fetch(given ?? url, settings),
+    failureOf: (error) => (own.hasFailed() ? 'mistake' : failureOf(error)),
     view: (response, receivedAt) =>
       mayTell(response.status, readsSuccess)
         ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>

@@ -29,14 +29,17 @@ export function settingsOf(given: Request, init: RequestInit): RequestInit {
   return Object.fromEntries(kept.map((name) => [name, given[name]]));
 }
 
+export const isRedirect = ({ status }: Response): boolean => REDIRECTS.includes(status);
+
 /** The next request of a redirect within the same origin; undefined if there is none to follow. */
 export function redirected(
-  { status, headers }: Response,
+  response: Response,
   url: URL,
   init: RequestInit & { readonly method: string },
 ): { readonly url: URL; readonly init: RequestInit & { readonly method: string } } | undefined {
+  const { status, headers } = response;
   const location = headers.get('location');
-  if (!REDIRECTS.includes(status) || location === null || !URL.canParse(location, url.href)) return undefined;
+  if (!isRedirect(response) || location === null || !URL.canParse(location, url.href)) return undefined;
   const next = new URL(location, url);
   if (next.origin !== url.origin) return undefined;
   if (next.hash === '') next.hash = url.hash;

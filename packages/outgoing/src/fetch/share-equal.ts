@@ -36,9 +36,10 @@ export function shareEqual(send: typeof fetch, origin: string, isAlone: () => bo
 /** All that the response may depend on; undefined: the call is not shared. */
 function keyOf(
   input: Parameters<typeof fetch>[0],
-  init: RequestInit = {},
+  settings: RequestInit | null | undefined,
   origin: string,
 ): string | undefined {
+  const init = settings ?? {};
   const { method = 'GET', headers } = init;
   if (input instanceof Request || method.toUpperCase() !== 'GET') return undefined;
   for (const [name, value] of Object.entries(init))

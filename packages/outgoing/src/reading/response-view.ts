@@ -24,7 +24,7 @@ export function viewOf(response: AnyResponse, receivedAt: number, body = ''): Re
   const read =
     typeof (headers as Headers).get === 'function'
       ? (name: string) => (headers as Headers).get(name)
-      : (name: string) => (headers as Record<string, unknown>)[name];
+      : fieldsOf(headers as Record<string, unknown>);
   const header = (name: string): string | undefined => {
     const value = read(name);
     const text = (Array.isArray(value) ? value.join(', ') : value) ?? '';
@@ -44,6 +44,16 @@ export function viewOf(response: AnyResponse, receivedAt: number, body = ''): Re
     header,
     moment: (upstream) =>
       Math.min(receivedAt + FURTHEST, Math.max(receivedAt, Math.ceil(upstream - offsetNow()))),
+  };
+}
+
+/** Reads headers of an object by their lower-case names. Most clients write them so; others keep what was sent. */
+function fieldsOf(headers: Readonly<Record<string, unknown>>): (name: string) => unknown {
+  let lower: Map<string, unknown> | undefined;
+  return (name) => {
+    if (Object.hasOwn(headers, name)) return headers[name];
+    lower ??= new Map(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
+    return lower.get(name);
   };
 }
 

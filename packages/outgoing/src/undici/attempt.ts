@@ -32,6 +32,8 @@ export const NO_CONTROLLER: Controller = { pause() {}, resume() {}, abort() {} }
 export class Attempt implements Handler {
   statusCode = 0;
   headers: HeaderFields = {};
+  /** Did the client end the request? Its reason is the error then, and undici's `fetch` has no other sign of it. */
+  isAborted = false;
   #message: string | undefined;
   #controller: Controller = NO_CONTROLLER;
   /** Ends the request. Kept because a handler may put its own function in the controller, as undici's `dump` does. */
@@ -74,7 +76,12 @@ export class Attempt implements Handler {
 
   onRequestStart(controller: Controller, context: unknown): void {
     this.#controller = controller;
-    this.#abort = controller.abort.bind(controller);
+    const abort = controller.abort.bind(controller);
+    this.#abort = abort;
+    controller.abort = (reason) => {
+      this.isAborted = true;
+      abort(reason);
+    };
     this.handler.onRequestStart?.(controller, context);
   }
 

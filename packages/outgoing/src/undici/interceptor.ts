@@ -1,6 +1,7 @@
 import type { Caller, Exchange } from '../calls/caller.js';
 import { failureOf } from '../calls/failure.js';
 import { type HeaderSource, headersOf } from '../calls/outgoing-request.js';
+import { ownBody } from '../calls/own-body.js';
 import { viewOf } from '../reading/response-view.js';
 import { Attempt, type Handler, NO_CONTROLLER } from './attempt.js';
 
@@ -25,11 +26,20 @@ export function interceptorOf(caller: Caller, origin: string, readsSuccess: bool
     return (options, handler) => {
       const url = urlOf(options, origin);
       if (url === undefined) return dispatch(options, handler);
+      const own = ownBody(options.body);
+      const settings = own.body === options.body ? options : { ...options, body: own.body };
+      let isOfClient = false;
       const sendOnce = () =>
-        new Promise<Attempt>((received, failed) => {
-          dispatch(options, new Attempt(handler, received, failed, caller.limitReading, readsSuccess));
+        new Promise<Attempt>((received, reject) => {
+          const failed = (error: unknown) => {
+            isOfClient = attempt.isAborted || own.hasFailed(); // after a lost connection undici lets the body fail next
+            reject(error);
+          };
+          const attempt = new Attempt(handler, received, failed, caller.limitReading, readsSuccess);
+          dispatch(settings, attempt);
         });
-      void send(caller, url, options, handler, sendOnce);
+      const failure = (error: unknown) => (isOfClient ? 'mistake' : failureOf(error));
+      void send(caller, url, options, handler, sendOnce, failure);
       return true;
     };
   };
@@ -52,13 +62,14 @@ async function send(
   options: DispatchOptions,
   handler: Handler,
   sendOnce: () => Promise<Attempt>,
+  failure: Exchange<Attempt>['failureOf'],
 ): Promise<void> {
   const { body, signal } = options;
   const method = String(options.method).toUpperCase(); // undici refuses one that is no text
   const request = { method, url, headers: headersOf(pairsOf(options.headers)) };
   const exchange: Exchange<Attempt> = {
     send: sendOnce,
-    failureOf,
+    failureOf: failure,
     view: (attempt, receivedAt) => viewOf(attempt, receivedAt, attempt.text),
     discard: (attempt) => attempt.drop(),
   };
