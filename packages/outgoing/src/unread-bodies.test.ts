@@ -116,7 +116,7 @@ describe('a call that holds a permit until its response is over', () => {
     },
   );
 
-  test('is not over while a refusal is longer than what is read of it', async () => {
+  test('is not over while a refusal is too long to be read for its reason', async () => {
     up.answer = ({ path }) =>
       new Response(path === '/a' ? 'n'.repeat(100_000) : 'ok', { status: path === '/a' ? 503 : 200 });
     const client = up.client({ concurrency: 1, timeout: '5s', retry: false });
