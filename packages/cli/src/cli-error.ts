@@ -1,4 +1,4 @@
-import { isSluiceError, isStoreUnavailableError } from '@sluice/core';
+import { isSluiceError, isStoreUnavailableError, type UnavailableReason } from '@sluice/core';
 import { isStoreRefusal } from '@sluice/core/internal';
 
 /** 0: yes, or done. 1: no: denied, unknown, or something found. 2: it could not be done. */
@@ -32,6 +32,20 @@ export function noAnswer(address: string, why: string): CliError {
   );
 }
 
+/** What to do when a server answers that it cannot serve. */
+const BUSY_REMEDY = 'What is wrong with it: sluice doctor';
+const REMEDIES: { readonly [reason in UnavailableReason]?: string } = {
+  OOM: `Its memory is full: give it more (CONFIG SET maxmemory). ${BUSY_REMEDY}`,
+  READONLY: 'It is a replica: give the address of the primary. For a Redis, sluice doctor names it.',
+  LOADING: 'It starts and loads its data: try again.',
+  BUSY: 'A script of another program runs: try again, or SCRIPT KILL.',
+  MISCONF: BUSY_REMEDY,
+  MASTERDOWN: BUSY_REMEDY,
+  NOREPLICAS: BUSY_REMEDY,
+  CLUSTERDOWN: BUSY_REMEDY,
+  TRYAGAIN: 'Slots of the cluster are on the move: try again.',
+};
+
 /** Turns any error into an error for people. @param address of the server, without a password */
 export function cliErrorOf(error: unknown, address: string): CliError {
   if (error instanceof CliError) return error;
@@ -52,7 +66,11 @@ export function cliErrorOf(error: unknown, address: string): CliError {
       );
     return new CliError(`${address} cannot be used: ${message}`);
   }
-  if (isStoreUnavailableError(error)) return noAnswer(address, message);
+  if (isStoreUnavailableError(error)) {
+    const remedy = REMEDIES[error.reason];
+    if (remedy !== undefined) return new CliError(`${address} cannot do this now: ${message}`, remedy);
+    return noAnswer(address, message);
+  }
   // An answer, and no failure. `@sluice/rules` is loaded by few commands, so its guard is not imported.
   if (isSluiceError(error) && error.code === 'SLUICE_RULES_CONFLICT')
     return new CliError(message, 'Run this again: it then shows what differs from that version.', 1);

@@ -11,6 +11,14 @@ export async function connected(connection: Connection): Promise<void> {
   }
 }
 
+/** A server waits in silence for the rest of a hello that it does not understand. */
+function aboutTls(address: string): string {
+  if (address.startsWith('rediss://')) return ' If it speaks no TLS: redis://, without --tls.';
+  return address.includes('://') && !address.startsWith('redis://')
+    ? ''
+    : ' If it wants TLS: rediss:// or --tls.';
+}
+
 /** The answer of a store. Rejects after the deadline, also if the server is frozen. */
 export function askedOf<T>({ deadline, address }: Connection, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -18,7 +26,7 @@ export function askedOf<T>({ deadline, address }: Connection, answer: Promise<T>
       reject(
         new CliError(
           `${address} did not answer within ${deadline} ms.`,
-          'Give it longer with --deadline 10s. If it wants TLS: rediss:// or --tls.',
+          `Give it longer with --deadline 10s.${aboutTls(address)}`,
         ),
       );
     const timer = setTimeout(late, deadline);

@@ -179,3 +179,11 @@ export async function newerLayout({ redis, store, ask }: Context): Promise<strin
 
 export const ofNewerLayout = (layout: string): string =>
   `Some processes store their keys in the newer layout ${layout}, which this version cannot read: update @sluice/cli.`;
+
+/** Notes an unknown name, because nothing would be shown. It is not an error: the limiter can be published later. */
+export function noteUnknown({ notes }: Context, { limiters }: Fleet, limiter: string): void {
+  const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
+  if (isKnown || limiters.length === 0) return;
+  const names = [...new Set(limiters.map(({ definition }) => definition.name))].join(', ');
+  notes.say(`No process has published a limiter '${limiter}'. Known are: ${names}.`);
+}

@@ -1,4 +1,4 @@
-import { programOf } from './program.js';
+import { programOf, withCommand } from './program.js';
 
 /** The help of a command, or of the program, at this width. */
 function helpOf(name: string | undefined, columns: number): string {
@@ -35,4 +35,18 @@ test('the help lists the commands by their names, without the one that only comp
   const text = helpOf(undefined, 80);
   expect(text).toMatch(/^ {2}explain +would a call pass now/m);
   expect(text).not.toContain('completion-words');
+});
+
+test('help of an unknown command reports it, and suggests one', () => {
+  const program = programOf({ code: 0, address: '' }, new AbortController().signal);
+  let text = '';
+  program.configureOutput({
+    writeErr: (part) => {
+      text += part;
+    },
+  });
+  expect(() => program.parse(withCommand(program, ['help', 'blok']), { from: 'user' })).toThrow();
+  expect(text).toMatch(/^error: unknown command 'blok'\n\(Did you mean block\?\)\n$/);
+  for (const known of [['help'], ['help', 'block'], ['help', 'help']])
+    expect(withCommand(program, known)).toEqual(known);
 });

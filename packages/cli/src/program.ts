@@ -40,10 +40,14 @@ function optionsIn(words: readonly string[]): ConnectionOptions {
   return other.opts();
 }
 
-/** The arguments with the command that they leave out. */
+/** The arguments with the command that they leave out. After `help` an unknown command gets its error, as without `help`. */
 export function withCommand(program: Command, args: readonly string[]): string[] {
   const { operands, unknown } = program.parseOptions([...args]);
-  return operands.length + unknown.length === 0 ? [...args, status.name] : [...args];
+  if (operands.length + unknown.length === 0) return [...args, status.name];
+  const [first, second] = operands;
+  const isUnknown =
+    second !== undefined && second !== 'help' && !program.commands.some((one) => one.name() === second);
+  return first === 'help' && isUnknown ? args.filter((arg) => arg !== 'help') : [...args];
 }
 
 /** The longest text of options that is repeated in other command lines. */

@@ -1,13 +1,21 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, isRecord } from '@sluice/core/internal';
 import { isOverHttp } from './credential.js';
 import { ToolCallDeniedError } from './denial.js';
 import { ToolLimits, toolLimits } from './tool-limits.js';
 import type { CallExtra, ToolCall, ToolLimitsOptions } from './tool-limits-options.js';
 
+/**
+ * What `limitTools` uses of the `Server` of `@modelcontextprotocol/sdk`. The SDK declares its classes twice, for `import` and for
+ * `require`, and for TypeScript the two are different types because of their private fields.
+ */
+export interface ProtocolServer {
+  onerror?: ((error: Error) => void) | undefined;
+  readonly fallbackRequestHandler?: unknown;
+  setRequestHandler(schema: never, handler: never): void;
+}
+
 /** A server of `@modelcontextprotocol/sdk`: an `McpServer`, or the `Server` under it. */
-export type LimitableServer = McpServer | Server;
+export type LimitableServer = ProtocolServer | { readonly server: ProtocolServer };
 
 type Handler = (request: { readonly params?: unknown }, extra: CallExtra) => Promise<unknown>;
 
@@ -21,7 +29,7 @@ const limited = new WeakSet<object>();
  * @throws TypeError if it is no server, or has limits already; all errors of `toolLimits`
  */
 export function limitTools(server: LimitableServer, limits: ToolLimits | ToolLimitsOptions): ToolLimits {
-  const protocol = isRecord(server) && 'server' in server ? (server.server as Server) : (server as Server);
+  const protocol = isRecord(server) && 'server' in server ? server.server : server;
   const handlers = handlersOf(protocol);
   if (limited.has(protocol)) {
     throw new TypeError(

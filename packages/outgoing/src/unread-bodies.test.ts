@@ -103,6 +103,32 @@ describe('a call that holds a permit until its response is over', () => {
     expect((await next).status).toBe(200);
   });
 
+  test.each([429, 403, 503])(
+    'is over when a short refusal of status %i has arrived, also unread',
+    async (status) => {
+      up.answer = ({ path }) => new Response('no', { status: path === '/a' ? status : 200 });
+      const client = up.client({ concurrency: 1, timeout: '5s', retry: false });
+      const refused = await client.fetch('/a');
+      const next = client.fetch('/b');
+      await up.clock.advance('4s');
+      expect((await next).status).toBe(200);
+      expect([refused.status, await refused.text()]).toEqual([status, 'no']);
+    },
+  );
+
+  test('is not over while a refusal is too long to be read for its reason', async () => {
+    up.answer = ({ path }) =>
+      new Response(path === '/a' ? 'n'.repeat(100_000) : 'ok', { status: path === '/a' ? 503 : 200 });
+    const client = up.client({ concurrency: 1, timeout: '5s', retry: false });
+    const refused = await client.fetch('/a');
+    const next = client.fetch('/b');
+    await up.clock.advance('1s');
+    expect(up.paths).toBe('/a');
+    expect((await refused.text()).length).toBe(100_000);
+    await up.clock.advance('1s');
+    expect((await next).status).toBe(200);
+  });
+
   test('is over when its signal is aborted, also if nobody reads the body', async () => {
     const client = up.client({ concurrency: 1, timeout: '5s' });
     const abort = new AbortController();

@@ -3,7 +3,7 @@ import { type DenialReport, followDenials } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import type { CommandDefinition, Context } from '../command.js';
 import { denialJson, denialLine, omittedLine } from '../denial-line.js';
-import type { Fleet } from '../fleet.js';
+import { type Fleet, noteUnknown } from '../fleet.js';
 import { type OwnedDenial, Owners } from '../owners.js';
 
 type Option = string | boolean | undefined;
@@ -34,7 +34,7 @@ export const tail: CommandDefinition = {
     const lines = new Lines(context, owners, fleet, filterOf(limiter, options.key), most);
     const warned = fleet.then((read) => {
       warnOfSilence(context, read);
-      if (limiter !== undefined) warnOfUnknown(context, read, limiter);
+      if (limiter !== undefined) noteUnknown(context, read, limiter);
     });
     const timeIsUp = await followed(context, lines, ms);
     if (!timeIsUp) return 0;
@@ -50,14 +50,6 @@ function warnOfSilence({ notes, store }: Context, { processes }: Fleet): void {
   notes.say(
     'No process sends its denials. Create their stores with the option denials: redisStore({ url, denials: true }).',
   );
-}
-
-/** Notes an unknown name, because nothing would be shown. It is not an error: the limiter can be published later. */
-function warnOfUnknown({ notes }: Context, { limiters }: Fleet, limiter: string): void {
-  const isKnown = limiters.some(({ definition: { name, kind } }) => name === limiter || kind === 'factory');
-  if (isKnown || limiters.length === 0) return;
-  const names = [...new Set(limiters.map(({ definition }) => definition.name))].join(', ');
-  notes.say(`No process has published a limiter '${limiter}'. Known are: ${names}.`);
 }
 
 /** Writes until there are enough lines, the time has passed, or Ctrl-C. Resolves to true if the time has passed. */

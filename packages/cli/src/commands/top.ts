@@ -2,7 +2,7 @@ import { lengthText } from '@sluice/fleet';
 import { permitsOf } from '../arguments.js';
 import { CliError, type ExitCode } from '../cli-error.js';
 import type { CommandDefinition, Context } from '../command.js';
-import { fleetOf } from '../fleet.js';
+import { fleetOf, noteUnknown } from '../fleet.js';
 import { PAUSE_HEADS, pauseJson, pauseRows, upstreamsOf } from '../upstreams.js';
 import { spentRows, topRows, usageOf } from '../usage.js';
 
@@ -50,6 +50,7 @@ export const top: CommandDefinition = {
     for (const one of [...found, ...spent.found]) output.json(one);
     if (rows.length === 0 && spent.rows.length === 0) {
       output.say('No key is in the list.');
+      if (limiter !== undefined) noteUnknown(context, fleet, limiter);
       return 1;
     }
     if (rows.length > 0) output.table(heads, rows);

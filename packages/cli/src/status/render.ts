@@ -88,12 +88,14 @@ function notesOf(screen: Screen, { usage, fleet: { processes } }: State): string
   if (processes.length === 0) return [];
   const option = `${isUpstash(screen) ? 'upstash' : screen.store.name}Store({ …, usage: true })`;
   if (usage.processes.length === 0)
-    return [`No process counts its calls, so rates and denied keys are not known: ${option} counts them.`];
+    return [
+      `No process has counted its calls, so rates and denied keys are not known: ${option} counts them, from ten seconds after the first call.`,
+    ];
   const counted = new Set(usage.processes.map(({ process }) => process));
   const others = processes.filter(({ process }) => !counted.has(process)).length;
   return [
     others > 0 &&
-      `Figures without ${others} of ${processCount(processes)}: no call in 15 minutes, or no option usage.`,
+      `Figures without ${others} of ${processCount(processes)}: no option usage, no call in 15 minutes, or a first call less than ten seconds ago.`,
     usage.keys === 'hash' && `Keys are shown as digests: usage: { keys: 'plain' } shows them.`,
   ].filter((note) => note !== false);
 }

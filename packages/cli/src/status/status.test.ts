@@ -119,14 +119,18 @@ test('without the option usage the state says how rates are counted, and lists t
     1_000,
   );
   expect(text).toMatch(/^api: 3 processes on 2 hosts\n {2}10 at once, 1 more every 1 s$/m);
-  expect(text).toContain('redisStore({ …, usage: true }) counts them.');
+  expect(text).toContain(
+    'redisStore({ …, usage: true }) counts them, from ten seconds after the first call.',
+  );
   expect(text).not.toContain('Denied most');
   expect(text).toContain('Nothing that the store shows. Failed calls are not counted.');
 });
 
 test('figures that lack processes, and digests of keys, are named as such', () => {
   const text = shown({ ...state, usage: counted([one], { keys: 'hash' }) }, 200);
-  expect(text).toMatch(/^Figures without 2 of 3 processes: .*\nKeys are shown as digests/m);
+  expect(text).toMatch(
+    /^Figures without 2 of 3 processes: .* or a first call less than ten seconds ago\.\nKeys are shown as digests/m,
+  );
   // A digest is no key of a limiter.
   expect(text).not.toContain('sluice explain');
 });

@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis';
 import { fleetBoardContract, textsOf, use } from '../../../../tests/contracts/store/fleet-board.suite.js';
+import { eventually } from '../../../../tests/support/eventually.js';
 import { startRedis } from '../../../../tests/support/redis/redis-server.js';
 import { redisUrl } from '../../../../tests/support/redis-url.js';
 import { ManualClock } from '../clock.js';
-import { memoryStore, redisStore } from '../index.js';
+import { fixedWindow, memoryStore, RateLimiter, redisStore } from '../index.js';
 
 describe('Redis', () => {
   fleetBoardContract(() => redisStore(redisUrl()));
@@ -28,6 +29,33 @@ describe('Redis', () => {
     } finally {
       for (const store of stores) await store.close();
       admin.disconnect();
+      await server.stop();
+    }
+  });
+
+  test('limiters are published again soon after the server came back empty', async () => {
+    const server = await startRedis();
+    const store = redisStore(server.url);
+    const limiter = new RateLimiter({
+      name: 'login',
+      policy: fixedWindow({ limit: 5, window: '1m' }),
+      store,
+    });
+    const isPublished = async () => {
+      const notes = await store.fleet.read('definitions').catch(() => []);
+      return notes.some(({ text }) => text.includes('"login"'));
+    };
+    try {
+      await limiter.consume('ann');
+      await eventually(isPublished);
+      await server.kill();
+      expect((await limiter.consume('ann')).degraded).toBe(true);
+      await server.restart();
+      await eventually(async () => !(await limiter.consume('ann')).degraded);
+      await eventually(isPublished);
+    } finally {
+      await limiter.close();
+      await store.close();
       await server.stop();
     }
   });

@@ -49,6 +49,8 @@ export interface FleetBoard {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   read(kind: FleetKind): Promise<readonly FleetNote[]>;
+  /** Called when the store answers again after an outage: it may have lost the texts of this process. */
+  restored?: (() => void) | undefined;
   /** Those of this process. */
   readonly followers: Followers;
   /** Sends the denials of this process to followers, once something needs it. Closes with the board. */

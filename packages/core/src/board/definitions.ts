@@ -65,6 +65,7 @@ class DefinitionPublisher {
     this.#layout = layout;
     this.#board = board;
     this.#publisher = new Publisher(board, 'definitions', TIMES, () => this.#text());
+    board.restored = () => this.#publisher.changed();
   }
 
   add(id: string, describe: () => LimiterDefinition): () => void {

@@ -49,6 +49,7 @@ export class RedisBoard implements FleetBoard {
   closed = false;
   readonly followers = new Followers();
   feed: DenialFeed | undefined;
+  restored: (() => void) | undefined;
   readonly #refusedAt = { publish: Number.NEGATIVE_INFINITY, broadcast: Number.NEGATIVE_INFINITY };
   #unsubscribe: (() => void) | undefined;
 

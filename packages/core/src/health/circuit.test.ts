@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../tests/support/eventually.js';
 import { StoreUnavailableError, type UnavailableReason } from '../errors.js';
-import { Circuit } from './circuit.js';
+import { Circuit, whileOpen } from './circuit.js';
 
 const failure = (reason: UnavailableReason = 'timeout') =>
   new StoreUnavailableError('out', { reason, late: reason === 'timeout' });
@@ -87,4 +87,13 @@ test('probes do not keep the process alive, and end with the store', async () =>
   expect(probe).not.toHaveBeenCalled();
   for (let i = 0; i < 9; i += 1) one.failed(one.enter(), failure(), probe);
   expect(one.error).toBeUndefined();
+});
+
+test('the error of an open circuit drops the full stop of an answer of Redis', () => {
+  const full = new StoreUnavailableError("OOM command not allowed when used memory > 'maxmemory'.", {
+    reason: 'OOM',
+  });
+  expect(whileOpen(full).message).toBe(
+    "OOM command not allowed when used memory > 'maxmemory'; the store is out, and calls are not sent until it answers again",
+  );
 });

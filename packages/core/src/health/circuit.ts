@@ -147,7 +147,7 @@ export class Circuit {
 export function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
   const { message, reason } = error;
   return new StoreUnavailableError(
-    `${message}; the store is out, and calls are not sent until it answers again`,
+    `${message.replace(/\.$/, '')}; the store is out, and calls are not sent until it answers again`,
     { reason, neverSent: true, cause: error },
   );
 }

@@ -107,4 +107,5 @@ export function warnOfSetUp(store: string, address: string, error: StoreConfigur
   );
 }
 
-const textOf = ({ message }: Error): string => message.replace(/^\w+Store: /, '');
+/** Without the last full stop, as in answers of Redis: more words follow. */
+const textOf = ({ message }: Error): string => message.replace(/^\w+Store: /, '').replace(/\.$/, '');

@@ -20,8 +20,8 @@ export const isShortText = (type: string | null, length: string | null, most: nu
   Number(length ?? 0) <= most && (type === null || /\bjson\b|^text\//.test(type));
 
 /**
- * The text of a response that may say why, up to `most` bytes; '' for any other, and for a body that breaks or takes too long. The response
- * stays whole.
+ * The text of a response that may say why. Undefined: its body was not read to the end, because it is longer than `most` bytes, no text,
+ * broken or too slow. The response stays whole.
  * @throws the reason of the caller's signal
  */
 export async function reasonOf(
@@ -29,15 +29,15 @@ export async function reasonOf(
   most: number,
   signal: AbortSignal | undefined,
   limitReading: LimitReading,
-): Promise<string> {
+): Promise<string | undefined> {
   const { body, headers } = response;
   if (body === null) return '';
-  if (!isShortText(headers.get('content-type'), headers.get('content-length'), most)) return '';
+  if (!isShortText(headers.get('content-type'), headers.get('content-length'), most)) return undefined;
   try {
     return await read(response.clone().body!.getReader(), most, limitReading);
   } catch (error) {
     if (signal?.aborted) throw error;
-    return ''; // the status and the headers still count
+    return undefined; // the status and the headers still count
   }
 }
 
@@ -45,7 +45,7 @@ async function read(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   most: number,
   limitReading: LimitReading,
-): Promise<string> {
+): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = '';
   let isOver = false;
@@ -57,12 +57,12 @@ async function read(
   try {
     for (let bytes = 0; !isOver; ) {
       const { done, value } = await reader.read();
-      if (done) return isOver ? '' : text + decoder.decode();
+      if (done) return isOver ? undefined : text + decoder.decode();
       bytes += value.byteLength;
       if (bytes > most) stop();
       else text += decoder.decode(value, { stream: true });
     }
-    return '';
+    return undefined;
   } finally {
     ended();
   }

@@ -105,27 +105,33 @@ async function sent(
   const own = ownBody(body);
   const settings = own.body === body ? init : { ...init, body: own.body as NonNullable<RequestInit['body']> };
   const signal = init.signal ?? undefined;
+  let read: Response | undefined;
   const exchange: Exchange<Response> = {
     send: () => options.fetch(given ?? url, settings),
     failureOf: (error) => (own.hasFailed() ? 'mistake' : failureOf(error)),
     view: (response, receivedAt) =>
       mayTell(response.status, readsSuccess)
-        ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) =>
-            viewOf(response, receivedAt, text),
-          )
+        ? reasonOf(response, MOST_BODY, signal, caller.limitReading).then((text) => {
+            if (text !== undefined) read = response;
+            return viewOf(response, receivedAt, text ?? '');
+          })
         : viewOf(response, receivedAt),
     discard: (response) => response.body?.cancel(),
   };
   const answered = await caller.call(request, isReplayable(body), signal, exchange, progress);
-  return ended(options, request, signal, answered);
+  return ended(options, request, signal, answered, answered.response === read);
 }
 
-/** Settles in the background, when the response has been read; releases held permits at its end. */
+/**
+ * Settles in the background, when the response has been read; releases held permits at its end.
+ * @param isRead whether all of its body has arrived, so that nothing depends on its caller
+ */
 async function ended(
   { settle, settleFailed }: FetchOptions,
   request: OutgoingRequest,
   signal: AbortSignal | undefined,
   answered: Answered<Response>,
+  isRead: boolean,
 ): Promise<Response> {
   const { response, done, settle: report } = answered;
   if (settle !== undefined && report !== undefined) {
@@ -143,7 +149,7 @@ async function ended(
     void settled().catch(settleFailed);
   }
   if (done === undefined) return response;
-  if (response.body !== null) return onBodyEnd(response, done, signal);
+  if (response.body !== null && !isRead) return onBodyEnd(response, done, signal);
   await done();
   return response;
 }

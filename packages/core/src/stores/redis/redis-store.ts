@@ -85,6 +85,7 @@ export class RedisStore implements Store {
       ),
       definitions,
     );
+    this.health.on('recovered', () => this.fleet.restored?.());
     this.usage = usageOf(maker, usage, this.fleet);
     if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;
