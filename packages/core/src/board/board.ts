@@ -49,7 +49,7 @@ export interface FleetBoard {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   read(kind: FleetKind): Promise<readonly FleetNote[]>;
-  /** Called when the store answers again after an outage: it may have lost the texts of this process. */
+  /** Called when there is a connection again, or the store answers again: it may have lost the texts of this process. */
   restored?: (() => void) | undefined;
   /** Those of this process. */
   readonly followers: Followers;

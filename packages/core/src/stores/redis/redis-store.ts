@@ -72,7 +72,10 @@ export class RedisStore implements Store {
       'redis',
       maker,
     );
-    this.#session = new Session(redis, this.health);
+    // A server that was out may have lost the texts of this process.
+    const restored = () => this.fleet.restored?.();
+    this.#session = new Session(redis, this.health, restored);
+    this.health.on('recovered', restored); // a node of a cluster
     this.#releases = new ReleaseSubscriber(this.#session);
     this.#sender = new Sender(this, this.#session, () => this.fleet.feed?.start());
     this.#batches = new Batches(this.#sender);
@@ -85,7 +88,6 @@ export class RedisStore implements Store {
       ),
       definitions,
     );
-    this.health.on('recovered', () => this.fleet.restored?.());
     this.usage = usageOf(maker, usage, this.fleet);
     if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;

@@ -24,13 +24,20 @@ export class Session {
   /** Has the server answered? */
   met = false;
   readonly #health: StoreHealth;
+  readonly #reconnected: () => void;
   /** End of the first connection's time, ms of the monotonic clock: infinite before it begins, undefined when it is over. */
   #firstUntil: number | undefined = Number.POSITIVE_INFINITY;
   #connecting: Promise<void> | undefined;
   #closed = false;
 
-  constructor(redis: string | RedisClient | NodeRedisClient | RedisStoreOptions, health: StoreHealth) {
+  /** @param reconnected called when the connection was lost and is there again */
+  constructor(
+    redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
+    health: StoreHealth,
+    reconnected: () => void,
+  ) {
     this.#health = health;
+    this.#reconnected = reconnected;
     const client = resolveClient(redis);
     if (client instanceof OwnConnection) {
       this.own = client;
@@ -135,6 +142,7 @@ export class Session {
     this.client = undefined;
     this.own?.close();
     if (client === undefined) return;
+    this.watch?.reconnected.delete(this.#reconnected);
     if (this.own !== undefined) this.watch?.stopWaiting();
     unwatch(client);
   }
@@ -157,6 +165,7 @@ export class Session {
 
   #use(client: RedisClient): RedisClient {
     this.watch ??= watch(client);
+    this.watch.reconnected.add(this.#reconnected);
     this.client = client;
     return client;
   }
