@@ -164,8 +164,10 @@ export class Session {
   }
 
   #use(client: RedisClient): RedisClient {
-    this.watch ??= watch(client);
-    this.watch.reconnected.add(this.#reconnected);
+    if (this.watch === undefined) {
+      this.watch = watch(client);
+      this.watch.reconnected.add(this.#reconnected);
+    }
     this.client = client;
     return client;
   }
