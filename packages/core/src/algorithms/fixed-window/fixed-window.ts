@@ -4,13 +4,13 @@ import {
   type Algorithm,
   ANY,
   type Cell,
+  down,
   expandWindowRun,
   JITTER,
   NEVER,
   type Parameters,
   type State,
 } from '../algorithm.js';
-import { down } from '../arithmetic.js';
 import { type PolicyKind, shareOfLimit } from '../policy-kind.js';
 import { DAYS, edgesAround } from './calendar.js';
 import {

@@ -1,6 +1,13 @@
 import type { LogView } from '../../decision.js';
-import { type Algorithm, ANY, expandWindowRun, NEVER, type Parameters, type State } from '../algorithm.js';
-import { down } from '../arithmetic.js';
+import {
+  type Algorithm,
+  ANY,
+  down,
+  expandWindowRun,
+  NEVER,
+  type Parameters,
+  type State,
+} from '../algorithm.js';
 
 const { MAX_SAFE_INTEGER: LARGEST } = Number;
 const TURN = LARGEST + 1;

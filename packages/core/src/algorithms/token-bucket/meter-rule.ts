@@ -1,6 +1,6 @@
 import { MAX_MICROS } from '../../duration.js';
 import type { Rule } from '../algorithm.js';
-import { up } from '../arithmetic.js';
+import { up } from '../algorithm.js';
 import { meterAlgorithm } from './meter.js';
 import { exactDebt, type MeterParameters, SAVED, SPACED } from './meter-state.js';
 

@@ -1,7 +1,5 @@
 import type { BucketView } from '../../decision.js';
-import type { Figures } from '../algorithm.js';
-import { down, up } from '../arithmetic.js';
-import { JITTER, NEVER, type State } from '../facets.js';
+import { down, type Figures, JITTER, NEVER, type State, up } from '../algorithm.js';
 
 /**
  * Permits and time are counted in units so small that all numbers are whole and every rate is exact: at 3 permits a second a permit is

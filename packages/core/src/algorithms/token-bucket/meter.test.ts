@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { runs } from '../../../../../tests/support/runs.js';
 import { MAX_MICROS } from '../../duration.js';
-import { ANY, Cell, JITTER, type Parameters, type State } from '../algorithm.js';
-import { down, up } from '../arithmetic.js';
+import { ANY, Cell, down, JITTER, type Parameters, type State, up } from '../algorithm.js';
 import { meterAlgorithm } from './meter.js';
 import { tokenBucket, tokenBucketKind } from './token-bucket.js';
 

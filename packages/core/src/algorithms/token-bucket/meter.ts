@@ -3,14 +3,15 @@ import {
   type Algorithm,
   ANY,
   type BookingFacet,
+  down,
   JITTER,
   NEVER,
   type OverrideFacet,
   type PrefetchFacet,
   type SpeedFacet,
   type State,
+  up,
 } from '../algorithm.js';
-import { down, up } from '../arithmetic.js';
 import {
   debtAt,
   debtLimit,
