@@ -1,5 +1,5 @@
 -- @tag cc
--- The twin of leases.ts and semaphore.ts: permits that are held until they are released or their lease ends.
+-- The twin of semaphore.ts: permits that are held until they are released or their lease ends.
 -- parameters: limit (permits), lease (µs), queue (the most waiting calls)
 -- state:      latest lease end (µs), last id given, number of holders,
 --             id, lease end (µs), cost of each holder, in the order in which the leases end
@@ -119,7 +119,7 @@ local function wait_until(p, state, held, now, cost, before)
   damaged()
 end
 
--- The first result of wait_until, and about when the call gets its permits: see leases.ts.
+-- The first result of wait_until, and about when the call gets its permits: see semaphore.ts.
 local function estimate_wait(p, state, held, now, cost, before)
   local exact, age = wait_until(p, state, held, now, cost, before)
   local holders, missing = number(state, 3), cost + held - p[1]

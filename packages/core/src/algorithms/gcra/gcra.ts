@@ -2,7 +2,7 @@ import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkInteger, checkOptions } from '../../options.js';
 import type { Policy, Rule } from '../algorithm.js';
 import { notePeriod, type PolicyKind, permitsOf, timeOf } from '../policy-kind.js';
-import { meterRule } from '../token-bucket/meter-rule.js';
+import { meterRule } from '../token-bucket/meter.js';
 
 /** The numbers of `gcra`. */
 export interface GcraOptions {

@@ -2,7 +2,7 @@ import { type Duration, exactLength, toMicros } from '../../duration.js';
 import { checkBoolean, checkInteger, checkOneOf, checkOptions, describe } from '../../options.js';
 import type { Policy, Rule } from '../algorithm.js';
 import { notePeriod, type PolicyKind, permitsOf, timeOf } from '../policy-kind.js';
-import { meterRule } from './meter-rule.js';
+import { meterRule } from './meter.js';
 
 /** The numbers of `tokenBucket`. */
 export interface TokenBucketOptions {
