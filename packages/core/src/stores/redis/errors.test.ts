@@ -1,6 +1,5 @@
 import { isStoreConfigurationError, isStoreUnavailableError } from '../../errors.js';
-import { withoutCommand } from './error-texts.js';
-import { classified, NoConnectionError } from './errors.js';
+import { classified, NoConnectionError, withoutCommand } from './errors.js';
 
 class ReplyError extends Error {
   override readonly name = 'ReplyError';

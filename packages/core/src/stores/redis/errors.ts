@@ -1,3 +1,4 @@
+import { isNativeError } from '#platform';
 import {
   type ConfigurationReason,
   isStoreConfigurationError,
@@ -7,7 +8,6 @@ import {
   type UnavailableReason,
 } from '../../errors.js';
 import { isStoreRefusal } from '../../store-refusal.js';
-import { messageOf, textsOf } from './error-texts.js';
 
 /** There is no connection. The cause is the client's last error. */
 export class NoConnectionError extends Error {}
@@ -176,4 +176,45 @@ function meaningOf(error: unknown): Meaning {
     }
   }
   return CONNECTION;
+}
+
+/** Errors of several addresses arrive as an AggregateError without a message; those of cluster nodes as `lastNodeError`. */
+type ErrorOfSeveral = Error & { errors?: unknown; lastNodeError?: unknown };
+
+/** The messages of an error and of its inner errors. The depth is limited: an error may be its own cause. */
+function* textsOf(error: unknown, depth = 0): Generator<string> {
+  if (!isError(error)) {
+    yield String(error);
+    return;
+  }
+  yield error.message;
+  const { errors, lastNodeError, cause } = error as ErrorOfSeveral;
+  const inner = [...(Array.isArray(errors) ? errors : []), lastNodeError, cause];
+  for (const one of inner) if (isError(one) && depth < 3) yield* textsOf(one, depth + 1);
+}
+
+/** The message of ioredis for a lost connection advises against settings of the store, so it is replaced. */
+const LOST = /^(?:Reached the max retries per request limit|Stream isn't writeable and enableOfflineQueue)/;
+
+function messageOf(error: unknown): string {
+  if (!isError(error)) return String(error);
+  if (LOST.test(error.message)) return 'the connection was lost';
+  const { errors, lastNodeError } = error as ErrorOfSeveral;
+  if (Array.isArray(errors) && error.message === '') return errors.map(messageOf).join('; ');
+  return isError(lastNodeError) ? `${error.message} ${messageOf(lastNodeError)}` : error.message;
+}
+
+/** Also true for errors of another realm, such as Node's own in a test runner. */
+const isError = (error: unknown): error is Error => isNativeError(error);
+
+/** The same error without its command, which ioredis attaches: events are logged whole, and a login command has the password. */
+export function withoutCommand(error: Error): Error {
+  const { command, lastNodeError, ...rest } = error as ErrorOfSeveral & { command?: unknown };
+  if (command === undefined && !isError(lastNodeError)) return error;
+  const inner = isError(lastNodeError) && { lastNodeError: withoutCommand(lastNodeError) };
+  const copy = Object.assign(new Error(error.message), rest, inner);
+  for (const shown of ['name', 'stack'] as const) {
+    Object.defineProperty(copy, shown, { value: error[shown], enumerable: false });
+  }
+  return copy;
 }

@@ -3,8 +3,7 @@ import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
 import { isReady, Listeners, type RedisClient, readBeforeTimeout } from './client.js';
 import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
-import { withoutCommand } from './error-texts.js';
-import { isRefusal, isSelectError, isSocketTimeout, NoConnectionError } from './errors.js';
+import { isRefusal, isSelectError, isSocketTimeout, NoConnectionError, withoutCommand } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
 
 /** A connection attempt that calls wait for. */
