@@ -14,9 +14,8 @@ import {
 import { RateNotSetError, StoreConfigurationError } from '../../errors.js';
 import { describe } from '../../options.js';
 import type { RateAnswer } from '../shared-rate.js';
-import type { KeyGroup } from './batch.js';
+import { type KeyGroup, learn } from './batch.js';
 import { classified } from './errors.js';
-import { learn } from './weights.js';
 
 /** Groups that could not be decided with undeclared keys. Nothing was written for them. */
 export interface Undecided {

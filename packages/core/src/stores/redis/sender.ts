@@ -1,6 +1,7 @@
 import { performance } from '#platform';
 import type { Script } from '../../algorithms/algorithm.js';
 import { decideScript } from '../../engine/decide.script.js';
+import { setTimeout } from '../../native-timers.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import type { Batch, KeyGroup } from './batch.js';
@@ -10,8 +11,20 @@ import { warnOfDeclaredKeys } from './client-settings.js';
 import { storeClosed } from './errors.js';
 import { answerCalls, Numbers } from './reply.js';
 import type { Session } from './session.js';
-import { allOver, type Trip } from './under-way.js';
 import { refusesUndeclared, undeclared, wasNotRun, written } from './wire.js';
+
+/** ms that a store waits for answers when it closes: some calls have a long deadline, and some have none. */
+const LONGEST = 5_000;
+/** ms between two looks whether calls still wait. */
+const EVERY = 5;
+
+/** A script call without a reply. */
+interface Trip {
+  /** All its callers have an answer or an error, perhaps because their time is over. */
+  isOver(): boolean;
+  /** Ends the calls that still wait. */
+  failed(error: unknown): void;
+}
 
 /** Sends a store's scripts: the calls of a batch together, and single ones. */
 export class Sender {
@@ -111,9 +124,13 @@ export class Sender {
   }
 
   /** Refuses new calls. Resolves when no call waits for a reply any more. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true;
-    return allOver(this.#underWay, () => storeClosed(this.#session.maker, false));
+    const end = performance.now() + LONGEST;
+    const waiting = () => this.#underWay.filter((trip) => !trip.isOver());
+    while (waiting().length > 0 && performance.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, EVERY));
+    for (const trip of waiting()) trip.failed(storeClosed(this.#session.maker, false));
   }
 
   /** In a microtask: the calls that it gathers are not all in it yet. */
