@@ -1,21 +1,42 @@
+import { hasBackground } from '#platform';
 import { MemoryBoard } from '../../board/memory-board.js';
-import { type StoreUsage, usageOf } from '../../board/watching.js';
+import { type StoreUsage, type UsageOptions, usageOf } from '../../board/watching.js';
 import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
 import type { Operation } from '../../call/operation.js';
-import type { Clock } from '../../clock.js';
+import { type Clock, systemClock, unref } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';
 import { type Entry, expiryOf, isEnvelope, keptAt, type StoredKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation.js';
 import { KeyState } from '../../engine/key-state.js';
 import { RecentMap } from '../../maps.js';
+import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
+import { checkNodeVersion } from '../../version.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
-import { checkedMemoryOptions, type MemoryStoreOptions } from './memory-store-options.js';
 import { NONE, Rank } from './records.js';
-import { Sweeper } from './sweeper.js';
 import { Table } from './table.js';
 
+/** The options of `memoryStore`. */
+export interface MemoryStoreOptions {
+  /**
+   * The most keys to store, from 1 to 16,000,000; default 1,000,000. That many buckets or windows take about 100 MB: 63 bytes each, and the
+   * text of the key; logs and slots take more. `memoryStore` says what a full store evicts.
+   */
+  readonly maxKeys?: number;
+  /** Default: the process's monotonic clock. */
+  readonly clock?: Clock;
+  /**
+   * Publish the limiters of this store for tools in this process, such as a dashboard? Default `true`. Followers in this process get its
+   * denials in any case.
+   */
+  readonly definitions?: boolean;
+  /** Counts the keys that were denied most, and that took most, for `limiter.topKeys()` and `readUsage(store)`. Default `false`. */
+  readonly usage?: boolean | UsageOptions | undefined;
+}
+
+/** ms between two sweeps. */
+const SWEEP_MS = 1000;
 /** Keys looked at in one sweep: bounded, so that a sweep never holds the event loop for more than a few ms. */
 const SWEEP_KEYS = 20_000;
 
@@ -48,14 +69,24 @@ export class MemoryStore implements Store {
   readonly #listeners = new Map<string, Set<(id: number) => void>>();
   /** Until when each key is claimed, µs. */
   readonly #claims = new RecentMap<string, number>(MOST_CLAIMS, () => false);
-  readonly #sweeper: Sweeper;
+  /** Runs while there are keys. Keeps no process alive. */
+  #sweeping: NodeJS.Timeout | undefined;
+  /** Without a timer: µs of the clock. */
+  #sweptAt = 0;
 
+  /** @throws TypeError, RangeError naming a wrong option of `memoryStore` */
   constructor(options: MemoryStoreOptions = {}) {
-    const { maxKeys, clock, definitions, usage } = checkedMemoryOptions(options);
+    checkNodeVersion('memoryStore');
+    checkOptions('memoryStore', options, ['maxKeys', 'clock', 'definitions', 'usage']);
+    const { clock = systemClock, definitions = true, usage } = options;
+    const maxKeys = checkInteger('memoryStore: maxKeys', options.maxKeys ?? 1_000_000, 1, 16_000_000);
+    if (typeof clock?.now !== 'function' || typeof clock.sleep !== 'function') {
+      throw new TypeError(`memoryStore: clock must have now() and sleep(micros), not ${describe(clock)}`);
+    }
+    checkBoolean('memoryStore: definitions', definitions);
     this.#maxKeys = maxKeys;
     this.#table = new Table(maxKeys);
     this.clock = clock;
-    this.#sweeper = new Sweeper(clock, (now) => this.#sweep(now));
     this.fleet = new MemoryBoard(clock, definitions);
     this.usage = usageOf('memoryStore', usage, this.fleet);
   }
@@ -169,7 +200,7 @@ export class MemoryStore implements Store {
   async connect(): Promise<void> {}
 
   async close(): Promise<void> {
-    this.#sweeper.end();
+    this.#endSweeps();
     this.usage?.close();
     this.fleet.close();
     this.#table = new Table(this.#maxKeys);
@@ -187,16 +218,29 @@ export class MemoryStore implements Store {
     if (entry !== undefined && expiryOf(entry) > now) {
       if (slot === NONE) this.#table.add(prefix, key, entry, rank);
       else this.#table.write(slot, entry, rank);
-      this.#sweeper.start(now);
+      this.#sweepSoon(now);
     } else if (slot !== NONE) {
       this.#table.remove(slot);
     }
   }
 
-  #sweep(now: number): number {
+  #sweepSoon(now: number): void {
+    if (hasBackground) this.#sweeping ??= unref(setInterval(() => this.#sweep(this.clock.now()), SWEEP_MS));
+    else if (now - this.#sweptAt >= SWEEP_MS * 1000) {
+      this.#sweptAt = now;
+      queueMicrotask(() => this.#sweep(now)); // the table must not change within a decision
+    }
+  }
+
+  #sweep(now: number): void {
     this.#table.sweep(now, SWEEP_KEYS);
     if (this.#table.roomy) this.#table = this.#table.copy();
-    return this.#table.size;
+    if (this.#table.size === 0) this.#endSweeps();
+  }
+
+  #endSweeps(): void {
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
   }
 }
 
