@@ -1,17 +1,20 @@
+import { performance } from '#platform';
 import { NEVER } from '../algorithms/algorithm.js';
 import { shiftAnswer } from '../call/answers.js';
 import {
   type Answer,
   type AnswerSource,
   bindingPart,
+  type Call,
   isHeld,
   type KeyCall,
   longestBlock,
   type Part,
   storageKey,
 } from '../call/call.js';
+import type { Operation } from '../call/operation.js';
 import type { PendingCall, Renewal } from '../call/pending-call.js';
-import { counterOf, type Invalidations } from './invalidations.js';
+import { charCodeAt } from '../char-code-at.js';
 import { currentTurn } from './turns.js';
 
 /** Denials that are cached at once; the older half makes room. */
@@ -196,3 +199,42 @@ function isEqual({ parts }: Denial, call: KeyCall): boolean {
 /** Limiters created at run time with one name have the same keys but other rules. */
 const isEqualPart = (a: Part, b: Part): boolean =>
   a.key === b.key && a.cost === b.cost && a.limit.rule === b.limit.rule && a.limit.prefix === b.limit.prefix;
+
+/** Operations after which a key may pass at another moment than a denial said. */
+const INVALIDATES: readonly Operation[] = ['refund', 'block', 'extend-block', 'override', 'reset', 'settle'];
+
+/** A power of two. Keys share counters, so a denial may be removed too early, but never too late. */
+const COUNTERS = 1024;
+
+/** Counts the operations of this process in one store that may change when a key passes. */
+export class Invalidations {
+  readonly #counts = new Uint32Array(COUNTERS);
+  readonly #latest = new Float64Array(COUNTERS);
+
+  count(counter: number): number {
+    return this.#counts[counter]!;
+  }
+
+  /** The last `add`, ms of the monotonic clock; 0 without one. */
+  latest(counter: number): number {
+    return this.#latest[counter]!;
+  }
+
+  /** Call it at the start of a call and again at its end: a denial already in flight was decided before the change. */
+  add({ operation, parts }: Call): void {
+    if (!INVALIDATES.includes(operation)) return;
+    const now = performance.now();
+    for (const part of parts) {
+      const counter = counterOf(storageKey(part));
+      this.#counts[counter]! += 1;
+      this.#latest[counter] = now;
+    }
+  }
+}
+
+/** The counter of a storage key. */
+function counterOf(key: string): number {
+  let hash = 0;
+  for (let i = 0; i < key.length; i += 1) hash = (Math.imul(hash, 31) + charCodeAt(key, i)) | 0;
+  return hash & (COUNTERS - 1);
+}

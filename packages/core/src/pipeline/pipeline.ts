@@ -20,8 +20,7 @@ import type { Store } from '../stores/store.js';
 import { type Denial, DenyCache } from './deny-cache.js';
 import { hasFallback, type MakeLocalStore } from './fallback.js';
 import { Prefetch } from './prefetch/prefetch.js';
-import { departAlone } from './single-departure.js';
-import { contextOf, type StoreContext } from './store-context.js';
+import { contextOf, departAlone, type StoreContext } from './store-context.js';
 import { TimeLimits } from './time-limits.js';
 import { answerInTurn, mayAnswerNow, nextTurn } from './turns.js';
 

@@ -1,6 +1,7 @@
+import { performance } from '#platform';
 import type { Answer, Call } from '../call/call.js';
-import type { Deadlines } from '../call/deadlines.js';
-import type { CallNode } from '../call/pending-call.js';
+import type { Deadlines, Departure } from '../call/deadlines.js';
+import type { CallNode, PendingCall } from '../call/pending-call.js';
 import { isStoreConfigurationError, isStoreUnavailableError, type StoreUnavailableError } from '../errors.js';
 import { type Ticket, whileOpen } from '../health/circuit.js';
 import type { NodeHealth, StoreHealth } from '../health/store-health.js';
@@ -8,8 +9,8 @@ import { getOrCreate } from '../maps.js';
 import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
+import { Invalidations } from './deny-cache.js';
 import { Fallback, type MakeLocalStore } from './fallback.js';
-import { Invalidations } from './invalidations.js';
 import type { TimeLimits } from './time-limits.js';
 import { answerInTurn } from './turns.js';
 
@@ -117,3 +118,33 @@ const contexts = new WeakMap<Store, StoreContext>();
 
 export const contextOf = (store: Store, makeLocal: MakeLocalStore): StoreContext =>
   getOrCreate(contexts, store, () => new StoreContext(store, makeLocal));
+
+/**
+ * Sends a call to a store that does not send calls together.
+ * @param deadline ms
+ */
+export function departAlone(call: PendingCall, store: Store, deadline: number): Departure {
+  const departure: Departure = {
+    began: performance.now(),
+    localTime: store.clock.now(),
+    sent: true, // possibly: only the store knows
+    hasEnded: false,
+    deadline: undefined,
+    each: (visit) => visit(call),
+  };
+  call.departure = departure;
+  const caller = {
+    get abandoned() {
+      return call.over;
+    },
+    deadline,
+  };
+  // The executor turns what the store throws at once into a rejection.
+  new Promise<Answer>((resolve) => resolve(store.decide(call, caller)))
+    .finally(() => departure.deadline?.deadlines.end(departure.deadline))
+    .then(
+      (answer) => call.owner.answered(call, answer),
+      (error) => call.failed(error),
+    );
+  return departure;
+}

@@ -1,6 +1,7 @@
 import type { Script } from '../../algorithms/algorithm.js';
 import { boardScript } from '../../board/board.script.js';
 import type { BoardConnection, ChannelSubscriber } from '../../board/redis-board.js';
+import type { RunKeys } from '../../board/shared-texts.js';
 import { unref } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
@@ -8,7 +9,6 @@ import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, runScript, within } from './client.js';
 import { warnOfRefusedBoard } from './client-settings.js';
 import { isMistake, NoConnectionError, tooLate } from './errors.js';
-import type { RunKeys } from './redis-texts.js';
 import type { Session } from './session.js';
 import { ONE_CONNECTION, openSubscriber, type Subscriber } from './subscriber.js';
 

@@ -1,6 +1,6 @@
 import { noRedis } from '#platform';
 import { RedisBoard } from '../../board/redis-board.js';
-import type { SharedTexts } from '../../board/shared-texts.js';
+import { RedisTexts, type RunKeys, type SharedTexts } from '../../board/shared-texts.js';
 import { loadFleet, type StoreUsage, type StoreWatching, usageOf } from '../../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
 import type { Departure } from '../../call/deadlines.js';
@@ -24,7 +24,6 @@ import { inTime, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
-import { RedisTexts, type RunKeys } from './redis-texts.js';
 import { Numbers, rateAnswer } from './reply.js';
 import { Sender } from './sender.js';
 import { Session } from './session.js';
