@@ -24,31 +24,21 @@ const DECISIONS: readonly Operation[] = ['consume', 'peek', 'acquire'];
 export const hasFallback = (call: Call): boolean =>
   DECISIONS.includes(call.operation) && call.parts.every(({ limit }) => limit.fallback !== undefined);
 
-/** Decides while one store is out. All limiters of the store share it, so limiters with common counts keep them. */
-export class Fallback {
-  readonly #local: LocalStore;
-  readonly #deciders: Readonly<Record<FailureChoice, Decider>>;
-
-  constructor(local: LocalStore) {
-    const { clock } = local;
-    this.#local = local;
-    this.#deciders = {
-      local: new LocalDecider(local),
-      allow: new ConstantDecider('allow', clock, true, 0),
-      deny: new ConstantDecider('deny', clock, false, SOON),
-    };
-  }
-
-  /** @throws `error` if no failure policy applies, or the error of a failure policy */
-  decide(call: Call, error: StoreUnavailableError): DegradedAnswer {
+/**
+ * Decides while one store is out. All limiters of the store share it, so limiters with common counts keep them.
+ * @returns decides a call; throws `error` if no failure policy applies, or the error of a failure policy
+ */
+export function fallbackOf(local: LocalStore): (call: Call, error: StoreUnavailableError) => DegradedAnswer {
+  const deciders: Readonly<Record<FailureChoice, Decider>> = {
+    local: localDecider(local),
+    allow: constantDecider('allow', local.clock, 0),
+    deny: constantDecider('deny', local.clock, SOON),
+  };
+  return (call, error) => {
     if (error.reason === 'closed' || !hasFallback(call)) throw error;
-    const decider = this.#deciders[strictest(call, error)];
+    const decider = deciders[strictest(call, error)];
     return degraded(decider.decide(call) as Answer, { name: decider.name, decider, error });
-  }
-
-  async close(): Promise<void> {
-    await this.#local.close();
-  }
+  };
 }
 
 /** The strictest policy decides parts of several limiters. Each limiter's policy is called once. */
@@ -59,41 +49,27 @@ function strictest(call: Call, error: StoreUnavailableError): FailureChoice {
 }
 
 /** Counts in this process, by its share of the limits. */
-class LocalDecider implements Decider {
-  readonly name = 'local';
-  readonly clock: Clock;
-
-  constructor(readonly store: LocalStore) {
-    this.clock = store.clock;
-  }
-
-  decide(call: Call): Answer {
-    const { operation, wait, traced = false, overrides } = call;
-    const parts = call.parts.map(({ limit, key, cost, at, booking }) => {
+const localDecider = (store: LocalStore): Decider => ({
+  name: 'local',
+  clock: store.clock,
+  decide({ operation, wait, parts: given, traced = false, overrides }) {
+    const parts = given.map(({ limit, key, cost, at, booking }) => {
       return { limit: limit.fallback!.limit, key, cost, at, booking };
     });
-    const answer = this.store.decide({ operation, wait, parts, traced, overrides });
+    const answer = store.decide({ operation, wait, parts, traced, overrides });
     // The caller knows the whole limit: `override` has the parameters of this decision.
     const answers = answer.parts.map((part, i) => ({ ...part, override: parts[i]!.limit.rule.parameters }));
     return { ...answer, parts: answers };
-  }
+  },
+  listen: (key, granted) => store.listen(key, granted),
+});
 
-  listen(key: string, granted: (id: number) => void): Promise<() => void> {
-    return this.store.listen(key, granted);
-  }
-}
-
-/** Gives every call the same answer, and counts nothing. */
-class ConstantDecider implements Decider {
-  constructor(
-    readonly name: 'allow' | 'deny',
-    readonly clock: Clock,
-    readonly allowed: boolean,
-    readonly wait: number,
-  ) {}
-
-  decide({ parts }: Call): Answer {
-    const { allowed, wait, clock } = this;
+/** Gives every call the same answer, and counts nothing. @param wait of all calls: 0 allows them */
+const constantDecider = (name: 'allow' | 'deny', clock: Clock, wait: number): Decider => ({
+  name,
+  clock,
+  decide({ parts }) {
+    const allowed = wait === 0;
     const answerTo = ({ limit: { rule } }: Part): PartAnswer => ({
       remaining: allowed ? rule.limit : 0,
       wait,
@@ -102,5 +78,5 @@ class ConstantDecider implements Decider {
       override: undefined,
     });
     return { allowed, queued: false, now: clock.now(), wait, parts: parts.map(answerTo) };
-  }
-}
+  },
+});

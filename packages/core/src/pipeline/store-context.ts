@@ -10,7 +10,7 @@ import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
 import type { Store } from '../stores/store.js';
 import { Invalidations } from './deny-cache.js';
-import { Fallback, type MakeLocalStore } from './fallback.js';
+import { fallbackOf, type MakeLocalStore } from './fallback.js';
 import type { TimeLimits } from './time-limits.js';
 import { answerInTurn } from './turns.js';
 
@@ -22,16 +22,16 @@ export class StoreContext {
   onlyNode: NodeHealth | undefined;
   readonly #store: Store;
   /** Without `health` it is unknown whether the store is out: calls reject with its errors. */
-  readonly #fallback: Fallback | undefined;
+  readonly #fallback: ReturnType<typeof fallbackOf> | undefined;
 
   constructor(store: Store, makeLocal: MakeLocalStore) {
     const { health, clock } = store;
     this.#store = store;
     this.health = health;
     if (health === undefined) return;
-    const fallback = new Fallback(makeLocal({ clock }));
-    this.#fallback = fallback;
-    health.whenEnded(() => fallback.close());
+    const local = makeLocal({ clock });
+    this.#fallback = fallbackOf(local);
+    health.whenEnded(() => local.close());
   }
 
   /** The node of a storage key; undefined without `health`. */
@@ -91,7 +91,7 @@ export class StoreContext {
   /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
   decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
     if (this.#fallback === undefined) throw error;
-    return this.#fallback.decide(call, error);
+    return this.#fallback(call, error);
   }
 }
 
