@@ -27,7 +27,6 @@ export interface CircuitListener {
  * after the interval takes the place of the probe.
  */
 export class Circuit {
-  readonly #listener: CircuitListener;
   #state: 'closed' | 'open' | 'half-open' | 'trial' | 'ended' = 'closed';
   #failures = 0;
   /** The ticket of calls let in now. Each counted failure starts a new one: calls with an older ticket failed for the same cause. */
@@ -42,9 +41,7 @@ export class Circuit {
   #lastError: StoreUnavailableError | undefined;
   readonly #openListeners = new Set<(error: StoreUnavailableError) => void>();
 
-  constructor(listener: CircuitListener) {
-    this.#listener = listener;
-  }
+  constructor(private readonly listener: CircuitListener) {}
 
   /** Calls `listener` whenever the circuit opens, and at once if it is open. @returns a function that removes the listener */
   onOpen(listener: (error: StoreUnavailableError) => void): () => void {
@@ -99,7 +96,7 @@ export class Circuit {
     this.#probes = 0;
     this.#openedAt = performance.now();
     this.#open(probe);
-    this.#listener.opened(error);
+    this.listener.opened(error);
   }
 
   /** Stops probing, and lets all calls through. */
@@ -112,7 +109,7 @@ export class Circuit {
   #close(): void {
     this.#state = 'closed';
     this.error = undefined;
-    this.#listener.closed(Math.round(performance.now() - this.#openedAt));
+    this.listener.closed(Math.round(performance.now() - this.#openedAt));
   }
 
   #open(probe: () => Promise<unknown>): void {
@@ -143,11 +140,14 @@ export class Circuit {
   }
 }
 
+/** Without the last full stop, as in answers of Redis: more words follow. */
+export const withoutStop = (message: string): string => message.replace(/\.$/, '');
+
 /** The error of a call while the circuit is open. */
 export function whileOpen(error: StoreUnavailableError): StoreUnavailableError {
   const { message, reason } = error;
   return new StoreUnavailableError(
-    `${message.replace(/\.$/, '')}; the store is out, and calls are not sent until it answers again`,
+    `${withoutStop(message)}; the store is out, and calls are not sent until it answers again`,
     { reason, neverSent: true, cause: error },
   );
 }

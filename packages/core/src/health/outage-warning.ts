@@ -2,6 +2,7 @@ import type { StoreConfigurationError, StoreUnavailableError } from '../errors.j
 import { sharedByCopies } from '../maps.js';
 import { isStoreRefusal } from '../store-refusal.js';
 import { warn, warnOnce } from '../warnings.js';
+import { withoutStop } from './circuit.js';
 
 interface Outage {
   readonly address: string;
@@ -107,5 +108,4 @@ export function warnOfSetUp(store: string, address: string, error: StoreConfigur
   );
 }
 
-/** Without the last full stop, as in answers of Redis: more words follow. */
-const textOf = ({ message }: Error): string => message.replace(/^\w+Store: /, '').replace(/\.$/, '');
+const textOf = ({ message }: Error): string => withoutStop(message.replace(/^\w+Store: /, ''));
