@@ -104,7 +104,8 @@ export interface Follower {
 
 /** The followers in this process. */
 export class Followers implements Follower {
-  readonly #all = new Set<Follower>();
+  /** Each in an object of its own: one follower may follow twice. */
+  readonly #all = new Set<{ readonly follower: Follower }>();
   /** Called when one is added. */
   began = (): void => {};
 
@@ -114,27 +115,22 @@ export class Followers implements Follower {
 
   /** @returns a function that removes it */
   add(follower: Follower): () => void {
-    // One object may follow twice.
-    const one: Follower = {
-      received: (broadcast) => follower.received(broadcast),
-      lost: (error) => follower.lost(error),
-      resumed: () => follower.resumed(),
-    };
+    const one = { follower };
     this.#all.add(one);
     this.began();
     return () => void this.#all.delete(one);
   }
 
   received(broadcast: Broadcast): void {
-    for (const one of [...this.#all]) one.received(broadcast);
+    for (const { follower } of [...this.#all]) follower.received(broadcast);
   }
 
   lost(error: StoreUnavailableError | StoreConfigurationError): void {
-    for (const one of [...this.#all]) one.lost(error);
+    for (const { follower } of [...this.#all]) follower.lost(error);
   }
 
   resumed(): void {
-    for (const one of [...this.#all]) one.resumed();
+    for (const { follower } of [...this.#all]) follower.resumed();
   }
 
   clear(): void {

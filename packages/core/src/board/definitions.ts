@@ -37,7 +37,7 @@ export function announce(
 
 /** Publishes what changed in this process, for a reader that does not wait until it is published anyway. Never rejects. */
 export const publishDefinitions = async (board: object): Promise<void> =>
-  publishers.get(board as FleetBoard)?.publishChanges();
+  publishers.get(board as FleetBoard)?.publisher.publishChanges();
 
 /**
  * Makes the rules of a document known to the other processes of a store.
@@ -56,55 +56,48 @@ class DefinitionPublisher {
   /** In the order of their first limiters. */
   readonly #known = new Map<string, { readonly describe: () => LimiterDefinition; limiters: number }>();
   readonly #rules = new Set<() => RulesDefinition>();
-  readonly #publisher: Publisher;
-  readonly #layout: string;
-  readonly #board: FleetBoard;
+  readonly publisher: Publisher;
   #omitted = 0;
 
-  constructor(board: FleetBoard, layout: string) {
-    this.#layout = layout;
-    this.#board = board;
-    this.#publisher = new Publisher(board, 'definitions', TIMES, () => this.#text());
-    board.restored = () => this.#publisher.changed();
+  constructor(
+    private readonly board: FleetBoard,
+    private readonly layout: string,
+  ) {
+    this.publisher = new Publisher(board, 'definitions', TIMES, () => this.#text());
+    board.restored = () => this.publisher.changed();
   }
 
   add(id: string, describe: () => LimiterDefinition): () => void {
     const known = this.#known.get(id);
-    if (known === undefined && this.#known.size >= MOST) return this.#omit();
+    if (known === undefined && this.#known.size >= MOST) {
+      this.#omitted += 1;
+      return once(() => {
+        this.#omitted -= 1;
+      });
+    }
     const use = known ?? { describe, limiters: 0 };
     use.limiters += 1;
     if (known === undefined) {
       this.#known.set(id, use);
-      this.#publisher.changed();
+      this.publisher.changed();
     }
     return once(() => {
       use.limiters -= 1;
       if (use.limiters > 0) return;
       this.#known.delete(id);
-      this.#publisher.changed();
+      this.publisher.changed();
     });
   }
 
   addRules(describe: () => RulesDefinition): { changed(): void; end(): void } {
     this.#rules.add(describe);
-    const changed = () => this.#publisher.changed();
+    const changed = () => this.publisher.changed();
     changed();
     const end = () => {
       this.#rules.delete(describe);
       changed();
     };
     return { changed, end };
-  }
-
-  publishChanges(): Promise<void> {
-    return this.#publisher.publishChanges();
-  }
-
-  #omit(): () => void {
-    this.#omitted += 1;
-    return once(() => {
-      this.#omitted -= 1;
-    });
   }
 
   #text(): string {
@@ -117,13 +110,13 @@ class DefinitionPublisher {
     }
     const definitions: ProcessDefinitions = {
       version: VERSION,
-      layout: this.#layout,
+      layout: this.layout,
       host: publishedHost(),
       pid: process.pid,
       limiters,
       omitted: this.#omitted + this.#known.size - limiters.length,
       rules: this.#rules.size === 0 ? undefined : [...this.#rules].map((describe) => describe()),
-      denials: this.#board.feed?.sends || undefined,
+      denials: this.board.feed?.sends || undefined,
     };
     return JSON.stringify(definitions);
   }
@@ -158,35 +151,31 @@ const AGAIN = 2_000;
 
 /** Publishes the text of this process on a board, off the request path, until the board closes. Its timer keeps no process alive. */
 export class Publisher {
-  readonly #board: FleetBoard;
-  readonly #kind: FleetKind;
-  readonly #times: PublisherTimes;
-  readonly #text: () => string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isSoon = false;
   /** Is there something that was not published? */
   #isChanged = false;
 
   /** @param text called when it is published; undefined ends publishing until the next `changed` */
-  constructor(board: FleetBoard, kind: FleetKind, times: PublisherTimes, text: () => string | undefined) {
-    this.#board = board;
-    this.#kind = kind;
-    this.#times = times;
-    this.#text = text;
-  }
+  constructor(
+    private readonly board: FleetBoard,
+    private readonly kind: FleetKind,
+    private readonly times: PublisherTimes,
+    private readonly text: () => string | undefined,
+  ) {}
 
   /** There is something new to publish. */
   changed(): void {
-    if (!hasBackground || this.#board.closed) return;
+    if (!hasBackground || this.board.closed) return;
     this.#isChanged = true;
     if (this.#isSoon) return;
     this.#isSoon = true;
-    this.#schedule(this.#times.soon);
+    this.#schedule(this.times.soon);
   }
 
   /** Publishes what changed, before it is due. */
   async publishChanges(): Promise<void> {
-    const text = this.#isChanged && !this.#board.closed ? this.#text() : undefined;
+    const text = this.#isChanged && !this.board.closed ? this.text() : undefined;
     if (text !== undefined) await this.#send(text);
   }
 
@@ -197,16 +186,16 @@ export class Publisher {
 
   async #publish(): Promise<void> {
     this.#isSoon = false;
-    if (this.#board.closed) return;
-    const text = this.#text();
+    if (this.board.closed) return;
+    const text = this.text();
     if (text === undefined) return;
     const published = await this.#send(text);
-    if (!this.#isSoon) this.#schedule(published ? this.#times.every : AGAIN);
+    if (!this.#isSoon) this.#schedule(published ? this.times.every : AGAIN);
   }
 
   async #send(text: string): Promise<boolean> {
     this.#isChanged = false;
-    const published = await this.#board.publish(this.#kind, text, this.#times.ttl);
+    const published = await this.board.publish(this.kind, text, this.times.ttl);
     if (!published) this.#isChanged = true;
     return published;
   }
