@@ -14,7 +14,6 @@ export class MemoryBoard implements FleetBoard {
   #process: string | undefined;
   readonly followers = new Followers();
   feed: DenialFeed | undefined;
-  readonly #clock: Clock;
   /** Moments are µs of the clock. */
   readonly #notes = new Map<
     FleetKind,
@@ -23,11 +22,9 @@ export class MemoryBoard implements FleetBoard {
   closed = false;
 
   constructor(
-    clock: Clock,
+    private readonly clock: Clock,
     readonly announces: boolean,
-  ) {
-    this.#clock = clock;
-  }
+  ) {}
 
   /** Drawn when it is first needed: an edge runtime has no random numbers while a module loads. */
   get process(): string {
@@ -37,20 +34,20 @@ export class MemoryBoard implements FleetBoard {
 
   async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
     if (this.closed) return false;
-    const at = this.#clock.now();
+    const at = this.clock.now();
     this.#notes.set(kind, { text, at, until: at + ttl * 1000 });
     return true;
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
     const note = this.#notes.get(kind);
-    const now = this.#clock.now();
+    const now = this.clock.now();
     if (note === undefined || note.until <= now) return [];
     return [{ process: this.process, age: Math.max(0, Math.floor((now - note.at) / 1000)), text: note.text }];
   }
 
   async broadcast(text: string): Promise<boolean> {
-    const time = Math.floor(this.#clock.now() / 1000);
+    const time = Math.floor(this.clock.now() / 1000);
     if (text !== '') this.followers.received({ process: this.process, time, text });
     return this.followers.any;
   }

@@ -45,7 +45,6 @@ const REFUSAL_PAUSE = 600_000;
 /** The board of a Redis: one key for each text, and one for the index of a kind. */
 export class RedisBoard implements FleetBoard {
   readonly process = newProcess();
-  readonly #connection: BoardConnection;
   closed = false;
   readonly followers = new Followers();
   feed: DenialFeed | undefined;
@@ -54,11 +53,9 @@ export class RedisBoard implements FleetBoard {
   #unsubscribe: (() => void) | undefined;
 
   constructor(
-    connection: BoardConnection,
+    private readonly connection: BoardConnection,
     readonly announces: boolean,
-  ) {
-    this.#connection = connection;
-  }
+  ) {}
 
   async publish(kind: FleetKind, text: string, ttl: number): Promise<boolean> {
     const { process } = this;
@@ -78,7 +75,7 @@ export class RedisBoard implements FleetBoard {
   follow(follower: Follower): () => void {
     if (this.closed) return () => {};
     const remove = this.followers.add(follower);
-    this.#unsubscribe ??= this.#connection.subscribe(CHANNEL, {
+    this.#unsubscribe ??= this.connection.subscribe(CHANNEL, {
       message: (text) => this.#received(text),
       lost: (error) => this.followers.lost(error),
       resumed: () => this.followers.resumed(),
@@ -90,7 +87,7 @@ export class RedisBoard implements FleetBoard {
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
-    const reply = await this.#connection.run(boardScript, boardKey(kind, INDEX), [
+    const reply = await this.connection.run(boardScript, boardKey(kind, INDEX), [
       'list',
       String(MOST_PROCESSES),
     ]);
@@ -130,10 +127,10 @@ export class RedisBoard implements FleetBoard {
   async #now(what: 'publish' | 'broadcast', key: string, args: readonly string[]): Promise<unknown> {
     if (this.closed || performance.now() - this.#refusedAt[what] < REFUSAL_PAUSE) return undefined;
     try {
-      return await this.#connection.runNow(boardScript, key, args);
+      return await this.connection.runNow(boardScript, key, args);
     } catch (error) {
       // Decisions report outages.
-      if (!this.closed && this.#connection.reportRefusal(error)) this.#refusedAt[what] = performance.now();
+      if (!this.closed && this.connection.reportRefusal(error)) this.#refusedAt[what] = performance.now();
       return undefined;
     }
   }
@@ -144,10 +141,10 @@ export class RedisBoard implements FleetBoard {
     const key = boardKey(kind, process);
     let reply: unknown;
     try {
-      reply = await this.#connection.run(boardScript, key, ['read', String(MOST_BYTES)]);
+      reply = await this.connection.run(boardScript, key, ['read', String(MOST_BYTES)]);
     } catch (error) {
       // One node of a cluster that is out must not hide what the others have.
-      if (!isStoreUnavailableError(error) || !this.#connection.areApart(key, boardKey(kind, INDEX)))
+      if (!isStoreUnavailableError(error) || !this.connection.areApart(key, boardKey(kind, INDEX)))
         throw error;
       return unread(process, 'its node is out');
     }

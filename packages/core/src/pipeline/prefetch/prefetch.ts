@@ -17,11 +17,9 @@ interface StagedUpstream extends Upstream, Decider {
  * in this process. Unused permits return to the store before any operation but a `consume` of one part.
  */
 export class Prefetch {
-  readonly #upstream: StagedUpstream;
   readonly #source: AnswerSource;
 
-  constructor(upstream: StagedUpstream) {
-    this.#upstream = upstream;
+  constructor(private readonly upstream: StagedUpstream) {
     this.#source = { name: 'prefetch', decider: upstream };
   }
 
@@ -33,14 +31,14 @@ export class Prefetch {
   /** The answer by permits that are here, without waiting for others. */
   takeNow(call: KeyCall): Answer | undefined {
     if (call.several !== undefined || call.traced || call.cost === 0) return undefined;
-    return poolOf(call)?.take(call.cost, this.#upstream.clock.now(), this.#source);
+    return poolOf(call)?.take(call.cost, this.upstream.clock.now(), this.#source);
   }
 
   /** @returns whether it answers the call. Otherwise the call needs the store */
   handles(call: PendingCall): boolean {
     const { operation } = call;
     if (operation === 'refund' || operation === 'renew') return false;
-    const upstream = this.#upstream;
+    const upstream = this.upstream;
     if (operation === 'consume' && call.several === undefined && !call.traced) {
       const pool = call.cost === 0 ? undefined : poolsOf(call)?.of(call, upstream);
       const answer = pool && this.#consume(pool, call);
@@ -63,7 +61,7 @@ export class Prefetch {
 
   /** Undefined for a call that needs a permit and no block. */
   #consume(pool: PermitPool, call: KeyCall): MaybePromise<Answer> | undefined {
-    const now = this.#upstream.clock.now();
+    const now = this.upstream.clock.now();
     const here = pool.take(call.cost, now, this.#source);
     if (here !== undefined) return here;
     const { taking } = pool;
@@ -81,7 +79,7 @@ export class Prefetch {
 
   /** Takes what the call needs and `extra` more. The permits here are too few for the call: they are given back. */
   async #takeBlock(pool: PermitPool, call: KeyCall, extra: number, deadline: CallDeadline): Promise<Answer> {
-    const upstream = this.#upstream;
+    const upstream = this.upstream;
     const sentAt = upstream.clock.now();
     const rest = pool.withdraw(sentAt);
     const back = rest && pool.giveBack(rest, sentAt);
@@ -110,15 +108,15 @@ export class Prefetch {
   }
 
   async #takeBesideBlock(pool: PermitPool, call: KeyCall, deadline: CallDeadline): Promise<Answer> {
-    const answer = await this.#upstream.request(call, deadline);
+    const answer = await this.upstream.request(call, deadline);
     if (answer.allowed || isDegraded(answer)) return answer;
     // Denied, unless permits have arrived meanwhile, or the store and the permits here have enough together.
-    const { clock } = this.#upstream;
+    const { clock } = this.upstream;
     if (pool.taking !== undefined) await deadline.until(pool.taking);
     const here = pool.take(call.cost, clock.now(), this.#source);
     if (here !== undefined || pool.usable(clock.now()) === 0) return here ?? answer;
     await deadline.until(pool.empty());
-    return deadline.over ? answer : this.#upstream.request(call, deadline);
+    return deadline.over ? answer : this.upstream.request(call, deadline);
   }
 
   /**
@@ -134,13 +132,13 @@ export class Prefetch {
     deadline.begin();
     const answer = await taking;
     if (isDegraded(answer)) return decideByFallback(answer, call);
-    const here = pool.take(call.cost, this.#upstream.clock.now(), this.#source);
+    const here = pool.take(call.cost, this.upstream.clock.now(), this.#source);
     return here ?? this.#takeBesideBlock(pool, call, deadline);
   }
 
   /** A call of several parts, or an operation that is not `consume`. */
   #withPoolsEmptied(pools: readonly PermitPool[], call: KeyCall): Promise<Answer> {
-    const upstream = this.#upstream;
+    const upstream = this.upstream;
     return this.#staged(async (deadline) => {
       const first = call.operation === 'consume' ? await upstream.request(call, deadline) : undefined;
       if (first?.allowed || (first !== undefined && isDegraded(first))) return first;
@@ -153,8 +151,8 @@ export class Prefetch {
 
   /** The answer that `consume` would get, with the permits here included. */
   async #peek(call: KeyCall): Promise<Answer> {
-    const answer = await this.#upstream.request(call);
-    const now = this.#upstream.clock.now();
+    const answer = await this.upstream.request(call);
+    const now = this.upstream.clock.now();
     const parts = call.parts.map((part, i) => {
       const own = answer.parts[i]!;
       const usable = poolOf(part)?.usable(now) ?? 0;
@@ -167,7 +165,7 @@ export class Prefetch {
 
   /** Runs all stages of a call within one deadline. */
   async #staged(work: (deadline: CallDeadline) => Promise<Answer>): Promise<Answer> {
-    const deadline = this.#upstream.newDeadline();
+    const deadline = this.upstream.newDeadline();
     try {
       return await work(deadline);
     } finally {

@@ -25,7 +25,6 @@ interface Keyspace {
  * constant time. In a full table a key takes 63 bytes beside its text, which is the only object of the key.
  */
 export class Table {
-  readonly #maxKeys: number;
   readonly #records = new Records();
   /** Entries that do not fit into a record: logs, windows of slots, and entries with more than a state. */
   readonly #objects = new Map<number, Entry>();
@@ -43,9 +42,7 @@ export class Table {
   #sweptTo = FIRST_SLOT;
   #size = 0;
 
-  constructor(maxKeys: number) {
-    this.#maxKeys = maxKeys;
-  }
+  constructor(private readonly maxKeys: number) {}
 
   get size(): number {
     return this.#size;
@@ -93,7 +90,7 @@ export class Table {
 
   /** Adds a key that has no slot yet. */
   add(prefix: string, key: string, entry: Entry, rank: Rank): void {
-    if (this.#size >= this.#maxKeys) this.remove(this.#oldest());
+    if (this.#size >= this.maxKeys) this.remove(this.#oldest());
     const keyspace = this.#keyspaces.get(prefix) ?? this.#newKeyspace(prefix);
     keyspace.keys += 1;
     const slot = this.#newSlot();
@@ -146,7 +143,7 @@ export class Table {
   }
 
   copy(): Table {
-    const copy = new Table(this.#maxKeys);
+    const copy = new Table(this.maxKeys);
     for (const slot of this.#records.all()) {
       const { prefix } = this.#numbered[this.#records.keyspace(slot)]!;
       copy.add(prefix, this.#records.keys[slot]!, this.read(slot), this.rank(slot));
@@ -182,7 +179,7 @@ export class Table {
       return slot;
     }
     if (this.#unused >= this.#records.keys.length) {
-      this.#records.resize(FIRST_SLOT + Math.min(this.#maxKeys, Math.max(LEAST, 2 * this.#size)));
+      this.#records.resize(FIRST_SLOT + Math.min(this.maxKeys, Math.max(LEAST, 2 * this.#size)));
     }
     this.#unused += 1;
     return this.#unused - 1;

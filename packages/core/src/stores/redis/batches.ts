@@ -31,7 +31,6 @@ interface BatchSender {
 export class Batches {
   /** For a cluster: the node of a call's key, `host:port`. If it is '', only calls of one slot are sent together. */
   nodeOf: ((call: PendingCall) => string) | undefined;
-  readonly #sender: BatchSender;
   #gathering: Batch | undefined;
   /**
    * In a cluster: by node or slot. A new Map for each turn: V8 links what a Map held before `clear()` to what it holds next, and so the
@@ -47,9 +46,7 @@ export class Batches {
   #underWay = 0;
   #idleSince = 0;
 
-  constructor(sender: BatchSender) {
-    this.#sender = sender;
-  }
+  constructor(private readonly sender: BatchSender) {}
 
   /** @returns the batch that it is sent with */
   readonly add = (call: PendingCall): Batch => {
@@ -78,7 +75,7 @@ export class Batches {
       if (place === '') this.#gathering = undefined;
       else this.#placed!.delete(place);
       this.#underWay += 1;
-      this.#sender.send(batch, this.#arrived);
+      this.sender.send(batch, this.#arrived);
     }
     return batch;
   };
@@ -99,8 +96,8 @@ export class Batches {
     this.#placed = undefined;
     if (batches.length === 0) return;
     this.#underWay += batches.length;
-    if (batches.length === 1) this.#sender.send(batches[0]!, this.#arrived);
-    else this.#sender.sendAll(batches, this.#arrived);
+    if (batches.length === 1) this.sender.send(batches[0]!, this.#arrived);
+    else this.sender.sendAll(batches, this.#arrived);
   }
 
   readonly #arrived = () => {

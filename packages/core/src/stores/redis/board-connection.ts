@@ -6,11 +6,11 @@ import { unref } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
 import { clearTimeout, setTimeout } from '../../native-timers.js';
 import { isStoreRefusal } from '../../store-refusal.js';
-import { type RedisClient, runScript, within } from './client.js';
+import { type RedisClient, runScript, type Subscriber, within } from './client.js';
 import { warnOfRefusedBoard } from './client-settings.js';
 import { isMistake, NoConnectionError, tooLate } from './errors.js';
 import type { Session } from './session.js';
-import { ONE_CONNECTION, openSubscriber, type Subscriber } from './subscriber.js';
+import { ONE_CONNECTION, openSubscriber } from './subscriber.js';
 
 /** The longest time of a subscription, and of a call that no decision waits for, ms. */
 const LONGEST = 5_000;
@@ -19,17 +19,15 @@ const MOST_UNANSWERED = 4;
 
 /** How the notice board of a store reaches its server. */
 export class SessionBoardConnection implements BoardConnection {
-  readonly #session: Session;
-  readonly #run: RunKeys;
   #unanswered = 0;
 
-  constructor(session: Session, run: RunKeys) {
-    this.#session = session;
-    this.#run = run;
-  }
+  constructor(
+    private readonly session: Session,
+    private readonly runKeys: RunKeys,
+  ) {}
 
   async runNow(script: Script, key: string, args: readonly string[]): Promise<unknown> {
-    const client = await this.#session.inUse(key);
+    const client = await this.session.inUse(key);
     if (client === undefined || this.#unanswered >= MOST_UNANSWERED) return undefined;
     const reply = runScript(client, script, () => ({ keys: [key], args }));
     this.#unanswered += 1;
@@ -37,24 +35,24 @@ export class SessionBoardConnection implements BoardConnection {
       this.#unanswered -= 1;
     };
     reply.then(answered, answered);
-    return inTime(this.#session, reply);
+    return inTime(this.session, reply);
   }
 
   run(script: Script, key: string, args: readonly string[]): Promise<unknown> {
-    return this.#run(script, [key], args);
+    return this.runKeys(script, [key], args);
   }
 
   areApart(key: string, other: string): boolean {
-    const { watch } = this.#session;
+    const { watch } = this.session;
     return watch !== undefined && watch.nodeOf(key) !== watch.nodeOf(other);
   }
 
   reportRefusal(error: unknown): boolean {
-    return isMistake(error) && warnOfRefusedBoard(this.#session.address, error);
+    return isMistake(error) && warnOfRefusedBoard(this.session.address, error);
   }
 
   subscribe(channel: string, subscriber: ChannelSubscriber): () => void {
-    const session = this.#session;
+    const session = this.session;
     const reach = async () => {
       // The answer of the channel's node: a cluster client learns where it is now.
       await this.run(boardScript, channel, ['read']);
@@ -101,9 +99,6 @@ const soon = (subscribed: Promise<unknown>): Promise<unknown> =>
  * it must be the node of the channel's name, also after that has moved.
  */
 class ChannelSubscription {
-  readonly #reach: () => Promise<ChannelServer>;
-  readonly #errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError;
-  readonly #subscriber: ChannelSubscriber;
   #connection: Subscriber | undefined;
   #node: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -114,13 +109,10 @@ class ChannelSubscription {
 
   /** @param reach a call to the server; resolves to its answer */
   constructor(
-    reach: () => Promise<ChannelServer>,
-    errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError,
-    subscriber: ChannelSubscriber,
+    private readonly reach: () => Promise<ChannelServer>,
+    private readonly errorOf: (error: unknown) => StoreUnavailableError | StoreConfigurationError,
+    private readonly subscriber: ChannelSubscriber,
   ) {
-    this.#reach = reach;
-    this.#errorOf = errorOf;
-    this.#subscriber = subscriber;
     void this.#look();
   }
 
@@ -135,7 +127,7 @@ class ChannelSubscription {
     this.#looking = true;
     let pause = EVERY;
     try {
-      const server = await this.#reach();
+      const server = await this.reach();
       if (this.#closed) return;
       if (this.#connection === undefined || this.#node !== server.node) {
         await this.#open(server);
@@ -145,7 +137,7 @@ class ChannelSubscription {
       }
       if (this.#lostFor !== undefined && !this.#closed) {
         this.#lostFor = undefined;
-        this.#subscriber.resumed();
+        this.subscriber.resumed();
       }
     } catch (given) {
       if (this.#closed) return;
@@ -169,7 +161,7 @@ class ChannelSubscription {
     this.#connection = connection;
     this.#node = node;
     connection.on('message', (_, text) => {
-      if (connection === this.#connection) this.#subscriber.message(text);
+      if (connection === this.#connection) this.subscriber.message(text);
     });
     const ended = new Promise<never>((_, reject) => {
       connection.on('end', () => {
@@ -187,10 +179,10 @@ class ChannelSubscription {
 
   /** @returns ms until the next look */
   #lost(given: unknown): number {
-    const error = this.#errorOf(given);
+    const error = this.errorOf(given);
     if (this.#lostFor !== error.reason) {
       this.#lostFor = error.reason;
-      this.#subscriber.lost(error);
+      this.subscriber.lost(error);
     }
     return isStoreRefusal(error) ? REFUSED : EVERY;
   }

@@ -50,6 +50,18 @@ export interface RedisClientSettings {
   readonly retryDelayOnFailover?: number | undefined;
 }
 
+/** A connection that only subscribes. */
+export interface Subscriber {
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  on(event: 'message', listener: (channel: string, message: string) => void): unknown;
+  on(event: 'ready' | 'reconnecting' | 'end', listener: () => void): unknown;
+  /** Connects again after the end, unless it is connected. Absent where the client never gives up by itself. */
+  connect?(): Promise<unknown>;
+  /** @param reconnect whether to connect again */
+  disconnect(reconnect?: boolean): void;
+}
+
 /** The keys and arguments of a script call. */
 export interface Written {
   readonly keys: readonly string[];

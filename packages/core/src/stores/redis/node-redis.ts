@@ -1,6 +1,5 @@
 import { getOrCreate } from '../../maps.js';
-import type { RedisClient, RedisClientSettings } from './client.js';
-import type { Subscriber } from './subscriber.js';
+import type { RedisClient, RedisClientSettings, Subscriber } from './client.js';
 
 interface KeysAndArguments {
   keys: string[];

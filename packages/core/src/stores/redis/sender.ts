@@ -39,23 +39,20 @@ export class Sender {
   readonly #underWay: Trip[] = [];
   /** New calls are refused. */
   #closed = false;
-  readonly #store: Pick<Store, 'name' | 'health'>;
-  readonly #session: Session;
-  readonly #met: () => void;
 
   /**
    * @param store for messages
    * @param met called when the first script is on its way
    */
-  constructor(store: Pick<Store, 'name' | 'health'>, session: Session, met: () => void) {
-    this.#store = store;
-    this.#session = session;
-    this.#met = met;
-  }
+  constructor(
+    private readonly store: Pick<Store, 'name' | 'health'>,
+    private readonly session: Session,
+    private readonly met: () => void,
+  ) {}
 
   /** Sends several batches. @param arrived called once for each of them, before its calls resolve */
   sendAll(batches: readonly Batch[], arrived: () => void): void {
-    inOneWrite(this.#session.client, () => {
+    inOneWrite(this.session.client, () => {
       for (const batch of batches) this.send(batch, arrived);
     });
   }
@@ -77,8 +74,8 @@ export class Sender {
     }
     this.used = true;
     this.#underWay.push(batch);
-    const { client } = this.#session;
-    const message = STORE_CALL.hasSubscribers ? new StoreCall(this.#store, batch) : undefined;
+    const { client } = this.session;
+    const message = STORE_CALL.hasSubscribers ? new StoreCall(this.store, batch) : undefined;
     const write = (bytes: boolean) => {
       if (batch.hasEnded && !batch.forget()) return undefined;
       batch.sent = true;
@@ -96,7 +93,7 @@ export class Sender {
         try {
           const { undecided, refusal } = answerCalls(
             batch.groups,
-            new Numbers(reply, this.#store.health?.maker),
+            new Numbers(reply, this.store.health?.maker),
           );
           if (refusal !== undefined) this.#declareKeys(refusal);
           // One by one: a key whose slot is moving would hold up the others of its slot.
@@ -104,13 +101,13 @@ export class Sender {
           if (parts.length > 0) this.#sendDeclared(batch, parts);
           else batch.end();
         } catch (error) {
-          batch.failed(this.#session.errorOf(error, batch.key));
+          batch.failed(this.session.errorOf(error, batch.key));
         }
         this.#underWay.splice(this.#underWay.indexOf(batch), 1);
       },
       (error) => {
         arrived();
-        const failure = this.#session.errorOf(error, batch.key, !batch.sent);
+        const failure = this.session.errorOf(error, batch.key, !batch.sent);
         message?.ended(failure);
         if (node !== undefined && wasNotRun(error)) {
           if (refusesUndeclared(error)) this.#declareKeys(String((error as Error).message));
@@ -130,14 +127,14 @@ export class Sender {
     const waiting = () => this.#underWay.filter((trip) => !trip.isOver());
     while (waiting().length > 0 && performance.now() < end)
       await new Promise((resolve) => setTimeout(resolve, EVERY));
-    for (const trip of waiting()) trip.failed(storeClosed(this.#session.maker, false));
+    for (const trip of waiting()) trip.failed(storeClosed(this.session.maker, false));
   }
 
   /** In a microtask: the calls that it gathers are not all in it yet. */
   async #refuse(batch: Batch, arrived: () => void): Promise<void> {
     await undefined;
     arrived();
-    batch.failed(storeClosed(this.#session.maker));
+    batch.failed(storeClosed(this.session.maker));
   }
 
   /**
@@ -156,12 +153,12 @@ export class Sender {
   /** Declares keys from now on. */
   #declareKeys(refusal: string): void {
     this.declares = true;
-    warnOfDeclaredKeys(this.#session.address, refusal);
+    warnOfDeclaredKeys(this.session.address, refusal);
   }
 
   /** The connection to the node of a key, if it can be used now. */
   #readyNode(key: string): RedisClient | undefined {
-    const { client, watch } = this.#session;
+    const { client, watch } = this.session;
     const node = client && watch?.connectionFor(key);
     return node !== undefined && isReady(node) ? node : undefined;
   }
@@ -171,10 +168,10 @@ export class Sender {
    * @param keyed has one of the script's keys
    */
   #run(script: Script, keyed: { readonly key: string }, write: Write): Promise<unknown> {
-    const { client, watch } = this.#session;
+    const { client, watch } = this.session;
     const isOpen = client !== undefined && isReady(client) && watch!.misplaced === undefined;
     if (!isOpen || (client.isCluster && !isReady(watch!.connectionFor(keyed.key) ?? client))) {
-      return this.#session.connected(keyed.key).then((opened) => this.runOn(opened, script, write));
+      return this.session.connected(keyed.key).then((opened) => this.runOn(opened, script, write));
     }
     return this.runOn(client, script, write);
   }
@@ -184,13 +181,13 @@ export class Sender {
    * @throws StoreUnavailableError, StoreConfigurationError
    */
   async runKey(script: Script, key: string, write: Write, isOver = () => false): Promise<unknown> {
-    if (this.#closed) throw storeClosed(this.#session.maker);
+    if (this.#closed) throw storeClosed(this.session.maker);
     const trip = { isOver, failed: () => {} }; // it fails with its connection
     this.#underWay.push(trip);
     try {
       return await this.#run(script, { key }, write);
     } catch (error) {
-      throw this.#session.errorOf(error, key);
+      throw this.session.errorOf(error, key);
     } finally {
       this.#underWay.splice(this.#underWay.indexOf(trip), 1);
     }
@@ -199,9 +196,9 @@ export class Sender {
   runOn(client: RedisClient, script: Script, write: Write): Promise<unknown> {
     try {
       const reply = runScript(client, script, write);
-      if (!this.#session.met) {
-        this.#session.meet(client, reply);
-        this.#met();
+      if (!this.session.met) {
+        this.session.meet(client, reply);
+        this.met();
       }
       return reply;
     } catch (error) {

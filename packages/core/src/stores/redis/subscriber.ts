@@ -1,20 +1,9 @@
 import { EVERYONE } from '../../call/operation.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { getOrCreate } from '../../maps.js';
-import { isReady, Listeners, type RedisClient } from './client.js';
+import { isReady, Listeners, type RedisClient, type Subscriber } from './client.js';
 import { NoConnectionError, storeClosed } from './errors.js';
-
-/** A connection that only subscribes. */
-export interface Subscriber {
-  subscribe(channel: string): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
-  on(event: 'message', listener: (channel: string, message: string) => void): unknown;
-  on(event: 'ready' | 'reconnecting' | 'end', listener: () => void): unknown;
-  /** Connects again after the end, unless it is connected. Absent where the client never gives up by itself. */
-  connect?(): Promise<unknown>;
-  /** @param reconnect whether to connect again */
-  disconnect(reconnect?: boolean): void;
-}
+import type { Session } from './session.js';
 
 /**
  * Subscriptions may wait for their server: a call that waits for a release has a timeout of its own, and no command here counts anything.
@@ -69,12 +58,6 @@ function someNode(nodes: readonly RedisClient[]): RedisClient {
 
 type Granted = (id: number) => void;
 
-/** What a subscriber needs of its session. */
-interface ClientSource {
-  withNodes(): Promise<RedisClient>;
-  readonly watch: { readonly reconnected: Set<() => void> } | undefined;
-}
-
 interface Channel {
   readonly listeners: Set<Granted>;
   readonly ready: Promise<unknown>;
@@ -85,7 +68,6 @@ interface Channel {
  * needed: a connection that subscribes can do nothing else.
  */
 export class ReleaseSubscriber {
-  readonly #session: ClientSource;
   readonly #channels = new Map<string, Channel>();
   #connection: Subscriber | undefined;
   /** Lost: messages may have been missed since then. */
@@ -98,13 +80,11 @@ export class ReleaseSubscriber {
   #revival: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(session: ClientSource) {
-    this.#session = session;
-  }
+  constructor(private readonly session: Session) {}
 
   /** Scripts publish under the key with the prefix of the client. */
   async listen(key: string, granted: Granted): Promise<() => void> {
-    const client = await this.#session.withNodes();
+    const client = await this.session.withNodes();
     if (this.#closed) throw storeClosed();
     const name = `${client.options?.keyPrefix ?? ''}${key}`;
     clearTimeout(this.#lingering);
@@ -185,11 +165,11 @@ export class ReleaseSubscriber {
     };
     connection.on('reconnecting', lost);
     // This connection sends nothing, so it can be dead without notice. The client notices, and connects again, perhaps elsewhere.
-    this.#session.watch?.reconnected.delete(this.#reconnected);
+    this.session.watch?.reconnected.delete(this.#reconnected);
     this.#reconnected = () => {
       if (this.#state === 'subscribed') connection.disconnect(true);
     };
-    this.#session.watch?.reconnected.add(this.#reconnected);
+    this.session.watch?.reconnected.add(this.#reconnected);
     // ioredis gives up for good when a Sentinel reports a failover during a connection attempt, node-redis by its `reconnectStrategy`.
     connection.on('end', () => {
       if (connection !== this.#connection) return;
@@ -222,7 +202,7 @@ export class ReleaseSubscriber {
 
   #disconnect(): void {
     this.#listeners.remove();
-    this.#session.watch?.reconnected.delete(this.#reconnected);
+    this.session.watch?.reconnected.delete(this.#reconnected);
     clearTimeout(this.#lingering);
     clearTimeout(this.#revival);
     const connection = this.#connection;

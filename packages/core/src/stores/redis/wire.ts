@@ -115,15 +115,13 @@ function writeCalls(
 
 /** The rules of a script call. Each is sent once. */
 class Rules {
-  readonly #batch: Batch;
-  readonly #at: number | undefined;
   readonly #places = new Map<Rule | string, string>();
   readonly #text: string[] = [];
 
-  constructor(batch: Batch, at: number | undefined) {
-    this.#batch = batch;
-    this.#at = at;
-  }
+  constructor(
+    private readonly batch: Batch,
+    private readonly at: number | undefined,
+  ) {}
 
   get text(): readonly string[] {
     return [String(this.#places.size), ...this.#text];
@@ -137,7 +135,7 @@ class Rules {
     const place = String(this.#places.size + 1);
     this.#places.set(shared === undefined ? rule : tag, place);
     if (shared === undefined) {
-      const [, ...parameters] = textOf(rule, this.#batch, this.#at);
+      const [, ...parameters] = textOf(rule, this.batch, this.at);
       const { escalation = [] } = rule;
       const size = String(parameters.length + escalation.length);
       const kind = escalation.length === 0 ? tag : `${tag}^${escalation.length}`;
