@@ -181,8 +181,8 @@ export function warnOfDeclaredKeys(address: string, refusal: string): void {
   );
 }
 
-/** Warns when the server decides calls, but refuses what this process publishes about its limiters. @returns true */
-export function warnOfRefusedBoard(address: string, refusal: unknown): true {
+/** Warns when the server decides calls, but refuses what this process publishes about its limiters. */
+export function warnOfRefusedBoard(address: string, refusal: unknown): void {
   warnOnce(
     'SLUICE_FLEET_REFUSED',
     address,
@@ -190,5 +190,4 @@ export function warnOfRefusedBoard(address: string, refusal: unknown): true {
       'Decisions are not affected, but readUsage and the command sluice cannot see this process: give the user the rights of docs/operations.md, ' +
       'or turn it off with redisStore({ …, definitions: false, usage: false })',
   );
-  return true;
 }

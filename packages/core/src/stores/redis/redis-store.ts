@@ -1,5 +1,4 @@
 import { noRedis } from '#platform';
-import { RedisBoard } from '../../board/redis-board.js';
 import { RedisTexts, type RunKeys, type SharedTexts } from '../../board/shared-texts.js';
 import { loadFleet, type StoreUsage, type StoreWatching, usageOf } from '../../board/watching.js';
 import { type Answer, type Call, type Part, storageKey } from '../../call/call.js';
@@ -20,9 +19,9 @@ import { sharedRateScript } from '../shared-rate.script.js';
 import type { Store, StoreCaller, WakingFacet } from '../store.js';
 import { Batch } from './batch.js';
 import { Batches } from './batches.js';
-import { inTime, SessionBoardConnection } from './board-connection.js';
 import type { RedisClient } from './client.js';
 import type { NodeRedisClient } from './node-redis.js';
+import { RedisBoard } from './redis-board.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { Numbers, rateAnswer } from './reply.js';
 import { Sender } from './sender.js';
@@ -80,13 +79,8 @@ export class RedisStore implements Store {
     this.#batches = new Batches(this.#sender);
     this.send = this.#batches.add;
     const { definitions = true, usage, denials = false } = redis as Partial<RedisStoreOptions>;
-    this.fleet = new RedisBoard(
-      new SessionBoardConnection(
-        this.#session,
-        this.#runner(() => this.fleet.closed),
-      ),
-      definitions,
-    );
+    const run = this.#runner(() => this.fleet.closed);
+    this.fleet = new RedisBoard(this.#session, run, definitions);
     this.usage = usageOf(maker, usage, this.fleet);
     if (denials) this.#sendDenials(maker);
     const { own, client } = this.#session;
@@ -126,7 +120,7 @@ export class RedisStore implements Store {
   #runner(isOver: () => boolean): RunKeys {
     return (script, keys, args) => {
       const write = () => ({ keys: [...keys], args });
-      return inTime(this.#session, this.#sender.runKey(script, keys[0]!, write, isOver));
+      return this.#session.inTime(this.#sender.runKey(script, keys[0]!, write, isOver));
     };
   }
 

@@ -13,6 +13,9 @@ import { type RedisWatch, unwatch, watch } from './watch.js';
 /** Status of a connection before its first use. After a loss it is another. */
 const OPENING = /^(?:wait|connecting|connect)$/;
 
+/** The longest time of a call that no decision waits for, ms. */
+const LONGEST = 5_000;
+
 /** The client of a store, its own or a borrowed one, and the facts known of the connection. */
 export class Session {
   readonly own: OwnConnection | undefined;
@@ -133,6 +136,11 @@ export class Session {
   /** The error of a call for a key. */
   errorOf(error: unknown, key: string, neverSent = false): StoreUnavailableError | StoreConfigurationError {
     return classified(error, this.watch?.error(this.watch.nodeOf(key)), neverSent, this.maker);
+  }
+
+  /** For calls that no decision waits for: a server that is frozen would keep them without end. */
+  inTime<T>(reply: Promise<T>): Promise<T> {
+    return within(reply, () => tooLate('no answer', LONGEST, this.watch?.error(), this.maker), LONGEST);
   }
 
   /** Leaves a borrowed client open. */

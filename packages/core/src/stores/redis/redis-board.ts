@@ -1,7 +1,4 @@
 import { performance } from '#platform';
-import type { Script } from '../algorithms/algorithm.js';
-import { systemClock } from '../clock.js';
-import { isStoreUnavailableError } from '../errors.js';
 import {
   boardKey,
   type DenialFeed,
@@ -16,31 +13,23 @@ import {
   newProcess,
   PROCESS,
   unread,
-} from './board.js';
-import { boardScript } from './board.script.js';
-
-/** How a board reaches its server. */
-export interface BoardConnection {
-  /** Runs a script with one key if there is a connection for it. @returns its reply; undefined if it did not run */
-  runNow(script: Script, key: string, args: readonly string[]): Promise<unknown>;
-  /** Runs it, and connects first if necessary. @throws StoreUnavailableError, StoreConfigurationError */
-  run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
-  /** Can the server of one key be out while the server of the other one answers? */
-  areApart(key: string, other: string): boolean;
-  /** Is it no outage but a refusal, which would come again? Then it reports it: decisions need other rights, and may all pass. */
-  reportRefusal(error: unknown): boolean;
-  /** Subscribes to a channel on the node that a key of its name is on, again whenever that is lost. @returns a function that ends it */
-  subscribe(channel: string, subscriber: ChannelSubscriber): () => void;
-}
-
-export interface ChannelSubscriber extends Omit<Follower, 'received'> {
-  message(text: string): void;
-}
+} from '../../board/board.js';
+import { boardScript } from '../../board/board.script.js';
+import type { RunKeys } from '../../board/shared-texts.js';
+import { systemClock } from '../../clock.js';
+import { isStoreUnavailableError } from '../../errors.js';
+import { ChannelSubscription } from './channel-subscription.js';
+import { runScript } from './client.js';
+import { warnOfRefusedBoard } from './client-settings.js';
+import { isMistake } from './errors.js';
+import type { Session } from './session.js';
 
 /** Texts that are read at once: the time limit of each begins when it is sent. */
 const AT_ONCE = 500;
 /** ms until a server that refused a text gets another: each refusal is a line in its log. */
 const REFUSAL_PAUSE = 600_000;
+/** Texts that a client may hold for a frozen server. */
+const MOST_UNANSWERED = 4;
 
 /** The board of a Redis: one key for each text, and one for the index of a kind. */
 export class RedisBoard implements FleetBoard {
@@ -50,10 +39,12 @@ export class RedisBoard implements FleetBoard {
   feed: DenialFeed | undefined;
   restored: (() => void) | undefined;
   readonly #refusedAt = { publish: Number.NEGATIVE_INFINITY, broadcast: Number.NEGATIVE_INFINITY };
-  #unsubscribe: (() => void) | undefined;
+  #subscription: ChannelSubscription | undefined;
+  #unanswered = 0;
 
   constructor(
-    private readonly connection: BoardConnection,
+    private readonly session: Session,
+    private readonly run: RunKeys,
     readonly announces: boolean,
   ) {}
 
@@ -75,11 +66,16 @@ export class RedisBoard implements FleetBoard {
   follow(follower: Follower): () => void {
     if (this.closed) return () => {};
     const remove = this.followers.add(follower);
-    this.#unsubscribe ??= this.connection.subscribe(CHANNEL, {
-      message: (text) => this.#received(text),
-      lost: (error) => this.followers.lost(error),
-      resumed: () => this.followers.resumed(),
-    });
+    this.#subscription ??= new ChannelSubscription(
+      this.session,
+      CHANNEL,
+      () => this.run(boardScript, [CHANNEL], ['read']),
+      {
+        message: (text) => this.#received(text),
+        lost: (error) => this.followers.lost(error),
+        resumed: () => this.followers.resumed(),
+      },
+    );
     return () => {
       remove();
       if (!this.followers.any) this.#endSubscription();
@@ -87,10 +83,7 @@ export class RedisBoard implements FleetBoard {
   }
 
   async read(kind: FleetKind): Promise<readonly FleetNote[]> {
-    const reply = await this.connection.run(boardScript, boardKey(kind, INDEX), [
-      'list',
-      String(MOST_PROCESSES),
-    ]);
+    const reply = await this.run(boardScript, [boardKey(kind, INDEX)], ['list', String(MOST_PROCESSES)]);
     const [problem, ...listed] = (reply as unknown[]).map(String) as [string, ...string[]];
     const notes: FleetNote[] = [];
     for (let i = 0; i < listed.length; i += 2 * AT_ONCE) {
@@ -112,8 +105,8 @@ export class RedisBoard implements FleetBoard {
   }
 
   #endSubscription(): void {
-    this.#unsubscribe?.();
-    this.#unsubscribe = undefined;
+    this.#subscription?.close();
+    this.#subscription = undefined;
   }
 
   /** This process has received its own broadcast already. */
@@ -123,14 +116,25 @@ export class RedisBoard implements FleetBoard {
     this.followers.received({ process, time: Number(time), text: text! });
   }
 
-  /** @returns undefined if it did not run */
+  /** Runs the script if there is a connection for its key. @returns its reply; undefined if it did not run */
   async #now(what: 'publish' | 'broadcast', key: string, args: readonly string[]): Promise<unknown> {
     if (this.closed || performance.now() - this.#refusedAt[what] < REFUSAL_PAUSE) return undefined;
+    const { session } = this;
     try {
-      return await this.connection.runNow(boardScript, key, args);
+      const client = await session.inUse(key);
+      if (client === undefined || this.#unanswered >= MOST_UNANSWERED) return undefined;
+      const reply = runScript(client, boardScript, () => ({ keys: [key], args }));
+      this.#unanswered += 1;
+      const answered = () => {
+        this.#unanswered -= 1;
+      };
+      reply.then(answered, answered);
+      return await session.inTime(reply);
     } catch (error) {
-      // Decisions report outages.
-      if (!this.closed && this.connection.reportRefusal(error)) this.#refusedAt[what] = performance.now();
+      // Decisions report outages. They need other rights than the board, and may all pass.
+      if (this.closed || !isMistake(error)) return undefined;
+      warnOfRefusedBoard(session.address, error);
+      this.#refusedAt[what] = performance.now();
       return undefined;
     }
   }
@@ -141,11 +145,12 @@ export class RedisBoard implements FleetBoard {
     const key = boardKey(kind, process);
     let reply: unknown;
     try {
-      reply = await this.connection.run(boardScript, key, ['read', String(MOST_BYTES)]);
+      reply = await this.run(boardScript, [key], ['read', String(MOST_BYTES)]);
     } catch (error) {
       // One node of a cluster that is out must not hide what the others have.
-      if (!isStoreUnavailableError(error) || !this.connection.areApart(key, boardKey(kind, INDEX)))
-        throw error;
+      const { watch } = this.session;
+      const isApart = watch !== undefined && watch.nodeOf(key) !== watch.nodeOf(boardKey(kind, INDEX));
+      if (!isStoreUnavailableError(error) || !isApart) throw error;
       return unread(process, 'its node is out');
     }
     return Array.isArray(reply) ? unread(process, String(reply)) : { process, age, text: String(reply) };
