@@ -56,15 +56,13 @@ export function checkWindows(where: string, name: string, { algorithm }: Policy)
 
 function kindOf(policy: Policy): PolicyKind {
   const kind = kinds.find(({ name }) => name === policy?.algorithm);
-  if (kind === undefined) {
-    const names = kinds.map(({ name }) => `${name}({ … })`).join(', ');
-    const given = typeof policy === 'object' && policy !== null;
-    const factory = kinds.find(({ name }) => name === (policy as { name?: unknown } | undefined)?.name);
-    if (typeof policy === 'function' && factory !== undefined)
-      throw new TypeError(`policy is the function ${factory.name} itself: call it, ${factory.name}({ … })`);
-    throw new TypeError(
-      `policy must be made by one of ${names}, not ${describe(policy)}${given ? ` with algorithm ${describe(policy.algorithm)}` : ''}`,
-    );
-  }
-  return kind;
+  if (kind !== undefined) return kind;
+  const names = kinds.map(({ name }) => `${name}({ … })`).join(', ');
+  const given = typeof policy === 'object' && policy !== null;
+  const factory = kinds.find(({ name }) => name === (policy as { name?: unknown } | undefined)?.name);
+  if (typeof policy === 'function' && factory !== undefined)
+    throw new TypeError(`policy is the function ${factory.name} itself: call it, ${factory.name}({ … })`);
+  throw new TypeError(
+    `policy must be made by one of ${names}, not ${describe(policy)}${given ? ` with algorithm ${describe(policy.algorithm)}` : ''}`,
+  );
 }

@@ -72,8 +72,6 @@ export interface ShortPeriod {
   readonly value: number;
 }
 
-const SECOND_MS = 1000;
-
 // Registered globally: a program may load this package twice, as ESM and as CJS.
 const PERIOD = Symbol.for('sluice.short-period');
 
@@ -82,7 +80,7 @@ const PERIOD = Symbol.for('sluice.short-period');
  * @param value the option as given; a text such as '1s' names its unit, so it is not recorded
  */
 export function notePeriod<P extends object>(policy: P, option: string, value: unknown): P {
-  if (typeof value !== 'number' || value >= SECOND_MS) return policy;
+  if (typeof value !== 'number' || value >= 1000) return policy;
   return Object.defineProperty(policy, PERIOD, { value: { option, value }, configurable: true });
 }
 

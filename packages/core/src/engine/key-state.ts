@@ -208,13 +208,9 @@ export class KeyState {
   /** Lets the call wait for permits that others hold. @returns false if too many calls wait */
   join(): boolean {
     const holders = this.holders!;
-    const state = holders.join(
-      this.#counter.parameters,
-      this.state,
-      this.now,
-      this.part.cost,
-      this.booking!.maxWaiting,
-    );
+    const { parameters } = this.#counter;
+    const { cost } = this.part;
+    const state = holders.join(parameters, this.state, this.now, cost, this.booking!.maxWaiting);
     if (state === this.state) return false;
     this.#setState(state);
     this.#at = holders.last(state);

@@ -151,8 +151,13 @@ export class Pipeline implements Decider, CallOwner {
       this.#denyCache.renew(denial, call);
       this.#enter(call);
     } else {
-      if (call.ownDeadline === undefined) this.#giveDeadline(call, result);
-      call.ownDeadline!.begin();
+      if (call.ownDeadline === undefined) {
+        const deadline = this.newDeadline();
+        const end = () => deadline.end();
+        call.ownDeadline = deadline;
+        result.then(end, end);
+      }
+      call.ownDeadline.begin();
       denial.waiting.push(call);
     }
   }
@@ -282,13 +287,6 @@ export class Pipeline implements Decider, CallOwner {
   /** A deadline of a call that may need several requests. */
   newDeadline(): CallDeadline {
     return this.#times.newDeadline();
-  }
-
-  #giveDeadline(call: PendingCall, result: Promise<unknown>): void {
-    const deadline = this.newDeadline();
-    call.ownDeadline = deadline;
-    const end = () => deadline.end();
-    result.then(end, end);
   }
 
   #peek(parts: Call['parts']): Promise<Answer> {

@@ -71,17 +71,14 @@ export class SharedRates {
     if (action === 'try' && before) before.until = Math.max(before.until, now + before.keepAlive);
     const idle = action === 'get' || (action === 'try' && before) || (action === 'update' && !before);
     if (idle || rate === undefined) return { changed: false, rate: before };
-    if (action === 'update') {
-      const { rateVersion, until, keepAlive } = before!;
-      this.#rates.set(key, {
-        ...rate,
-        rateVersion,
-        until: Math.max(now, until - keepAlive) + rate.keepAlive,
-      });
-    } else {
-      this.#versions += 1;
-      this.#rates.set(key, { ...rate, rateVersion: this.#versions, until: now + rate.keepAlive });
-    }
+    const kept = action === 'update' ? before : undefined;
+    if (kept === undefined) this.#versions += 1;
+    const { rateVersion, until, keepAlive } = kept ?? {
+      rateVersion: this.#versions,
+      until: now,
+      keepAlive: 0,
+    };
+    this.#rates.set(key, { ...rate, rateVersion, until: Math.max(now, until - keepAlive) + rate.keepAlive });
     this.#sweep(now);
     return { changed: true, rate };
   }

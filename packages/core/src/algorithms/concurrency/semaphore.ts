@@ -25,6 +25,8 @@ function indexOfId(state: State, id: number): number {
   return -1;
 }
 
+const NOBODY: State = [0, -1, 0];
+
 interface Living {
   /** The state without ended leases; the very same state if none has ended. */
   readonly list: State;
@@ -35,7 +37,7 @@ interface Living {
 }
 
 /** The holders and waiting calls at `now`. A waiting call whose cost is above a lowered limit is dropped: it would block the others. */
-function living(limit: number, state: State, now: number): Living {
+function living(limit: number, state: State = NOBODY, now: number): Living {
   const queue = queueOf(state);
   /** Made when one has ended: a copy takes longer than the rest. */
   let list: number[] | undefined;
@@ -82,8 +84,6 @@ function admit(lease: number, list: State, now: number, cost: number, holds: boo
   else next.splice(place, 0, id, now + lease, cost);
   return next;
 }
-
-const NOBODY: Living = { list: [0, -1, 0], held: 0, waiting: 0 };
 
 /**
  * µs until a call gets `cost` behind the waiting calls before the place `before`, if no call releases, renews or leaves. Leases end
@@ -149,7 +149,7 @@ const holders: Holders = {
 
   /** The very same state when the queue is full. */
   join([limit, lease, queue], state, now, cost, most = queue!) {
-    const { list, waiting } = state === undefined ? NOBODY : living(limit!, state, now);
+    const { list, waiting } = living(limit!, state, now);
     return waiting < Math.min(queue!, most) ? admit(lease!, list, now, cost, false) : (state as State);
   },
 
@@ -203,13 +203,13 @@ const holders: Holders = {
 function exactWait(p: Parameters, state: State | undefined, now: number, cost: number): number {
   if (cost === 0) return 0;
   if (cost > p[0]!) return NEVER;
-  const alive = state === undefined ? NOBODY : living(p[0]!, state, now);
+  const alive = living(p[0]!, state, now);
   if (alive.waiting === 0 && alive.held + cost <= p[0]!) return 0;
   return waitUntil(p, alive, now, cost, alive.list.length);
 }
 
 function holdersView([limit]: Parameters, state: State | undefined, now: number): HoldersView {
-  const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
+  const { list, held } = living(limit!, state, now);
   const leases = Array.from({ length: (list.length - HEAD) / EACH }, (_, i) => {
     const place = HEAD + i * EACH;
     return { since: list[place]!, until: endOf(list, place), permits: costOf(list, place) };
@@ -250,7 +250,7 @@ export const concurrencyAlgorithm: Algorithm = {
 
   /** The new holder's id is `last`. The sum of costs saturates, so that it stays exact. */
   take([limit, lease], state, now, cost) {
-    const { list, held } = state === undefined ? NOBODY : living(limit!, state, now);
+    const { list, held } = living(limit!, state, now);
     return admit(lease!, list, now, Math.min(cost, Number.MAX_SAFE_INTEGER - held), true);
   },
 

@@ -185,9 +185,7 @@ function lifeOf(part: Part, { now, parts: [first] }: Answer): number {
   if (first!.override !== undefined) return 0;
   const { longest } = poolsOf(part)!.limits;
   const parameters = rule.parametersAt?.(now) ?? rule.parameters;
-  const life = Math.min(
-    rule.algorithm.prefetch?.usableFor?.(parameters, now, first!.reset) ?? longest,
-    longest,
-  );
+  const usable = rule.algorithm.prefetch?.usableFor?.(parameters, now, first!.reset) ?? longest;
+  const life = Math.min(usable, longest);
   return life - Math.ceil(life / DRIFT);
 }
