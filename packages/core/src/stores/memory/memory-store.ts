@@ -1,5 +1,5 @@
 import { hasBackground } from '#platform';
-import { MemoryBoard } from '../../board/memory-board.js';
+import { MemoryBoard } from '../../board/board.js';
 import { type StoreUsage, type UsageOptions, usageOf } from '../../board/watching.js';
 import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
 import type { Operation } from '../../call/operation.js';

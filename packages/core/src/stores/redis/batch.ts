@@ -5,6 +5,7 @@ import type { Departure, DepartureDeadline } from '../../call/deadlines.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import { systemClock } from '../../clock.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
+import { getOrCreate } from '../../maps.js';
 
 // Weights of a script call: about how long Redis is busy with it, µs, as measured on one core of a server.
 
@@ -259,4 +260,18 @@ export function learn({ parts }: Call, wait: number): void {
     const { rule } = limit;
     rule.booked = Math.max(0, Math.ceil((wait * rule.limit) / rule.window));
   }
+}
+
+/** The hash tag of a key, which decides its slot. Keys with different tags seldom share a slot. */
+export function tagOf(key: string): string {
+  const open = key.indexOf('{');
+  const end = key.indexOf('}', open + 1);
+  return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);
+}
+
+/** Groups whose keys have the same hash tag, in their order. */
+export function bySlot(groups: readonly KeyGroup[]): readonly (readonly KeyGroup[])[] {
+  const found = new Map<string, KeyGroup[]>();
+  for (const group of groups) getOrCreate(found, tagOf(group.keys[0]!), () => []).push(group);
+  return [...found.values()];
 }

@@ -1,9 +1,9 @@
 import { hasBackground, performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
-import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
-import { Batch, type KeyGroup } from './batch.js';
+import { Batch, tagOf } from './batch.js';
+import type { Sender } from './sender.js';
 
 /** For microtasks: `queueMicrotask` makes a resource for async hooks each time. */
 const resolved = Promise.resolve();
@@ -17,12 +17,6 @@ const MOST = 250;
 const MANY = 20;
 /** ms without any call after which a store counts as idle. */
 const IDLE = 1;
-
-/** Calls `arrived` once for each batch, before its calls resolve: a call made then finds nothing under way. */
-interface BatchSender {
-  send(batch: Batch, arrived: () => void): void;
-  sendAll(batches: readonly Batch[], arrived: () => void): void;
-}
 
 /**
  * Sends the calls of one tick of the event loop together: as one script call, or as a few if one would take long. Calls to an idle store are
@@ -46,7 +40,7 @@ export class Batches {
   #underWay = 0;
   #idleSince = 0;
 
-  constructor(private readonly sender: BatchSender) {}
+  constructor(private readonly sender: Sender) {}
 
   /** @returns the batch that it is sent with */
   readonly add = (call: PendingCall): Batch => {
@@ -100,22 +94,9 @@ export class Batches {
     else this.sender.sendAll(batches, this.#arrived);
   }
 
+  /** Before the calls of a batch resolve: a call made then finds nothing under way. */
   readonly #arrived = () => {
     this.#underWay -= 1;
     if (this.#underWay === 0) this.#idleSince = performance.now();
   };
-}
-
-/** The hash tag of a key, which decides its slot. Keys with different tags seldom share a slot. */
-export function tagOf(key: string): string {
-  const open = key.indexOf('{');
-  const end = key.indexOf('}', open + 1);
-  return open === -1 || end <= open + 1 ? key : key.slice(open + 1, end);
-}
-
-/** Groups whose keys have the same hash tag, in their order. */
-export function bySlot(groups: readonly KeyGroup[]): readonly (readonly KeyGroup[])[] {
-  const found = new Map<string, KeyGroup[]>();
-  for (const group of groups) getOrCreate(found, tagOf(group.keys[0]!), () => []).push(group);
-  return [...found.values()];
 }
