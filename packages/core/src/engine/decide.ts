@@ -1,7 +1,7 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { Answer, Call } from '../call/call.js';
 import { PLAIN_BOOKING } from '../call/limit.js';
-import { type HoldResult, hold, settle } from './hold.js';
+import { hold, settle } from './hold.js';
 import type { KeyState } from './key-state.js';
 import { ALLOWED, DENIED, QUEUED } from './reply-codes.js';
 
@@ -26,12 +26,16 @@ function decided(call: Call, keyStates: readonly KeyState[]): Answer {
     case 'acquire':
       for (const keyState of keyStates) keyState.booking = keyState.part.booking ?? PLAIN_BOOKING;
       return admit(keyStates, wait, true);
-    case 'renew':
-      return renew(keyStates[0]!);
+    case 'renew': {
+      const left = keyStates[0]!.renew();
+      const code = left === 0 ? ALLOWED : left > 0 ? QUEUED : DENIED;
+      return answer(keyStates, code, Math.max(0, left));
+    }
     case 'hold':
-      return held(keyStates, hold(call, keyStates));
-    case 'settle':
-      return held(keyStates, settle(call, keyStates));
+    case 'settle': {
+      const left = operation === 'hold' ? hold(call, keyStates) : settle(call, keyStates);
+      return answer(keyStates, left === 0 ? ALLOWED : DENIED, left);
+    }
     default:
       keyStates.forEach((keyState, i) => {
         if (operation === 'charge') keyState.charge();
@@ -115,15 +119,6 @@ function commonMoment(keyStates: readonly KeyState[]): number {
   }
   return moment;
 }
-
-function renew(keyState: KeyState): Answer {
-  const wait = keyState.renew();
-  const code = wait === 0 ? ALLOWED : wait > 0 ? QUEUED : DENIED;
-  return answer([keyState], code, Math.max(0, wait));
-}
-
-const held = (keyStates: readonly KeyState[], wait: HoldResult): Answer =>
-  answer(keyStates, wait === 0 ? ALLOWED : DENIED, wait);
 
 function answer(keyStates: readonly KeyState[], code: number, wait: number): Answer {
   const parts = keyStates.map((keyState) => keyState.answer());

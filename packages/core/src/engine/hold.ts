@@ -15,9 +15,6 @@ import {
 import type { Call } from '../call/call.js';
 import type { KeyState } from './key-state.js';
 
-/** The result of `hold` and `settle`: µs until it would fit, 0 if it was done, `NEVER` if the hold is not the caller's. */
-export type HoldResult = number;
-
 /** One limit of a hold: the key that counts spent amounts, and the key that counts held ones. A limit of what runs at once has only the latter. */
 interface HeldLimit {
   readonly spent: KeyState | undefined;
@@ -35,8 +32,9 @@ interface HeldLimit {
  * nothing more. The first part is the record: its `at` is the owner, its cost the kind of a new hold, or 0 if the hold must exist. Each
  * limit follows: the part that counts spent amounts, and the part that counts held ones; or only the latter. A held part with `at` 1 reports and
  * never denies. The twin is hold.lua.
+ * @returns µs until it would fit, 0 if it was done, `NEVER` if the hold is not the caller's
  */
-export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
+export function hold(call: Call, keyStates: readonly KeyState[]): number {
   const record = keyStates[0]!;
   const { now, part, state } = record;
   const limits = limitsOf(keyStates);
@@ -69,9 +67,9 @@ export function hold(call: Call, keyStates: readonly KeyState[]): HoldResult {
 
 /**
  * `settle`: counts what was used in place of what was held, where the hold began, and remembers for `call.wait` that this is done. To repeat
- * it changes nothing.
+ * it changes nothing. @returns as `hold`
  */
-export function settle(call: Call, keyStates: readonly KeyState[]): HoldResult {
+export function settle(call: Call, keyStates: readonly KeyState[]): number {
   const record = keyStates[0]!;
   const { now, part, state } = record;
   const limits = limitsOf(keyStates);
@@ -88,7 +86,6 @@ export function settle(call: Call, keyStates: readonly KeyState[]): HoldResult {
   return 0;
 }
 
-/** The same part with another cost. */
 function withCost(keyState: KeyState, cost: number, at = keyState.part.at): KeyState {
   keyState.part = { ...keyState.part, cost, at };
   return keyState;
@@ -101,7 +98,7 @@ function correct(spent: KeyState, more: number, at: number): void {
   else withCost(spent, -more, at).refund('refundSince');
 }
 
-function refused(record: KeyState): HoldResult {
+function refused(record: KeyState): number {
   record.ownMoment = NEVER;
   return NEVER;
 }

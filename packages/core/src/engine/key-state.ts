@@ -116,7 +116,9 @@ export class KeyState {
   }
 
   #spend(how: 'take' | 'book' | 'absorb', at: number, cost: number): void {
-    this.#counters.spend(how, at, cost);
+    const { current, policy, countsTwice } = this.#counters;
+    current.state = current[how](current.state, at, cost);
+    if (countsTwice) policy.state = policy.absorb(policy.state, at, cost);
     this.changed = true;
   }
 
@@ -226,9 +228,9 @@ export class KeyState {
       // If the clock jitters, permits may have been taken at a later moment than now.
       if (isCanceled || at - this.now > JITTER) return;
     }
-    const { changed, loosened } = this.#counters.refund(how, this.now, cost, at);
-    this.changed ||= changed;
-    if (loosened) this.#loosen();
+    const { current, policy, countsTwice } = this.#counters;
+    if (countsTwice && policy.refund(how, this.now, cost, at)) this.changed = true;
+    if (current.refund(how, this.now, cost, at)) this.#loosen();
   }
 
   /**

@@ -51,25 +51,6 @@ export class OverridableCounter {
     );
   }
 
-  /** Counts permits that the key takes. */
-  spend(how: 'take' | 'book' | 'absorb', at: number, cost: number): void {
-    const { current, policy } = this;
-    current.state = current[how](current.state, at, cost);
-    if (this.countsTwice) policy.state = policy.absorb(policy.state, at, cost);
-  }
-
-  /** @returns whether that changed the state */
-  refund(
-    how: 'refund' | 'refundSince',
-    now: number,
-    cost: number,
-    at: number,
-  ): { readonly changed: boolean; readonly loosened: boolean } {
-    const inPolicy = this.countsTwice && this.policy.refund(how, now, cost, at);
-    const loosened = this.current.refund(how, now, cost, at);
-    return { changed: inPolicy || loosened, loosened };
-  }
-
   begin(override: Parameters, micros: number, now: number): void {
     const { algorithm, parameters, state } = this.current;
     const translated = state && (algorithm.override?.translate?.(parameters, override, state, now) ?? state);
