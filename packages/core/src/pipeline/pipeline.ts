@@ -42,6 +42,7 @@ export class Pipeline implements Decider, CallOwner {
   readonly clock: Clock;
   readonly listen: Decider['listen'];
   readonly dispatchNow: Decider['dispatchNow'];
+  readonly decideWithoutStore: StoreContext['decideWithoutStore'];
   readonly #context: StoreContext;
   readonly #prefetch: Prefetch;
   readonly #denyCache: DenyCache;
@@ -58,6 +59,7 @@ export class Pipeline implements Decider, CallOwner {
     this.listen = store.listen && ((key, granted) => this.#listen(key, granted));
     this.dispatchNow = store.decideNow && ((call, finisher) => finisher.finish(call, this.#decideNow(call)));
     this.#context = contextOf(store, makeLocal);
+    this.decideWithoutStore = this.#context.decideWithoutStore;
     this.#prefetch = new Prefetch(this);
     this.#denyCache = new DenyCache(denyCache, this.#context.invalidations, {
       name: 'deny-cache',
@@ -262,10 +264,6 @@ export class Pipeline implements Decider, CallOwner {
     this.answered(call, answer);
   }
 
-  decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
-    return this.#context.decideWithoutStore(call, error);
-  }
-
   onOutage(key: string, listener: (error: StoreUnavailableError) => void): () => void {
     return this.#context.nodeAt(key)?.circuit.onOpen(listener) ?? (() => {});
   }
@@ -284,7 +282,6 @@ export class Pipeline implements Decider, CallOwner {
     return this.#context.changeRate(change, this.#times);
   }
 
-  /** A deadline of a call that may need several requests. */
   newDeadline(): CallDeadline {
     return this.#times.newDeadline();
   }

@@ -21,16 +21,22 @@ export class StoreContext {
   /** The only node, if the store is no cluster: from the first `nodeAt` on. */
   onlyNode: NodeHealth | undefined;
   readonly #store: Store;
-  /** Without `health` it is unknown whether the store is out: calls reject with its errors. */
-  readonly #fallback: ReturnType<typeof fallbackOf> | undefined;
+  /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
+  readonly decideWithoutStore: (call: Call, error: StoreUnavailableError) => Answer;
 
   constructor(store: Store, makeLocal: MakeLocalStore) {
     const { health, clock } = store;
     this.#store = store;
     this.health = health;
-    if (health === undefined) return;
+    if (health === undefined) {
+      // It is unknown whether the store is out: calls reject with its errors.
+      this.decideWithoutStore = (_, error) => {
+        throw error;
+      };
+      return;
+    }
     const local = makeLocal({ clock });
-    this.#fallback = fallbackOf(local);
+    this.decideWithoutStore = fallbackOf(local);
     health.whenEnded(() => local.close());
   }
 
@@ -86,12 +92,6 @@ export class StoreContext {
       }
     }
     if (this.nodeAt(key) !== node) node.circuit.replaced();
-  }
-
-  /** Decides by the failure policies. @throws `error` if none applies, or the error of a failure policy */
-  decideWithoutStore(call: Call, error: StoreUnavailableError): Answer {
-    if (this.#fallback === undefined) throw error;
-    return this.#fallback(call, error);
   }
 }
 
