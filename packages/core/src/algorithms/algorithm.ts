@@ -149,7 +149,6 @@ export interface OverrideFacet {
   translate?(from: Parameters, to: Parameters, state: State, now: number): State;
 }
 
-/** For permits that may be taken from the store before they are used. */
 export interface PrefetchFacet {
   /**
    * Parameters under which calls that use permits up to `micros` later are never more than `parameters` allow, and the longest time (µs)

@@ -14,7 +14,6 @@ export interface Envelope {
   readonly hasGaps: boolean;
   /** When this was written. A later moment than now shows that the clock went back. */
   readonly seen: number;
-  /** End of a block. */
   readonly blockedUntil: number;
   /** Parameters in place of the policy's; empty without an override. */
   readonly override: Parameters;

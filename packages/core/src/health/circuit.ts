@@ -13,7 +13,6 @@ export type Ticket = number;
 /** The ticket of the one call that tests whether a store that answers again also decides again. */
 const TRIAL: Ticket = -1;
 
-/** Called when a circuit opens and closes. */
 export interface CircuitListener {
   opened(error: StoreUnavailableError): void;
   /** @param after ms since it opened */

@@ -96,7 +96,6 @@ export class StoreHealth {
     return this.#connectingAtStart;
   }
 
-  /** Calls `ending` when the store ends. */
   whenEnded(ending: () => unknown): void {
     this.#endings.push(ending);
   }

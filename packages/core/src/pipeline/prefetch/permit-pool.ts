@@ -100,7 +100,6 @@ export class PermitPool {
     return this.withdraw(this.upstream.clock.now());
   }
 
-  /** Gives all permits back. */
   async empty(): Promise<void> {
     const block = await this.clear();
     if (block !== undefined) await this.giveBack(block, this.upstream.clock.now());
@@ -239,7 +238,6 @@ export class PermitPools implements Prefetched {
     this.#sweeping = false;
   }
 
-  /** Gives everything back, and prefetches nothing from now on. */
   async close(): Promise<void> {
     this.#closing.abort();
     const pools = [...this.#pools.values()];

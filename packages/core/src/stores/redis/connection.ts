@@ -86,7 +86,6 @@ function withoutCredentials(address: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** What we need of the package. */
 type Ioredis = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
 
 type OwnClient = RedisClient & {

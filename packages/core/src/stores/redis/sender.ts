@@ -36,7 +36,6 @@ export class Sender {
    * That doubled the CPU of a call.
    */
   readonly #underWay: Trip[] = [];
-  /** New calls are refused. */
   #closed = false;
 
   /**
@@ -149,7 +148,6 @@ export class Sender {
     for (const one of batch.apart(parts)) this.send(one, oneArrived);
   }
 
-  /** Declares keys from now on. */
   #declareKeys(refusal: string): void {
     this.declares = true;
     warnOfDeclaredKeys(this.session.address, refusal);

@@ -133,7 +133,6 @@ export class Session {
     return client;
   }
 
-  /** The error of a call for a key. */
   errorOf(error: unknown, key: string, neverSent = false): StoreUnavailableError | StoreConfigurationError {
     return classified(error, this.watch?.error(this.watch.nodeOf(key)), neverSent, this.maker);
   }
