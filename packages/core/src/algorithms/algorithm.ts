@@ -80,13 +80,7 @@ export interface Algorithm {
    * The state after a refund of permits that were taken at `at` ≤ `now` and at unknown moments after it. In a log the earliest come back, so
    * what stays never leaves sooner than the permits that were used. Default: `refund`.
    */
-  refundSince?(
-    parameters: Parameters,
-    state: State,
-    now: number,
-    cost: number,
-    at: number,
-  ): State | undefined;
+  refundSince?: Algorithm['refund'];
   /** Whole permits left at `now`, and µs until every permit is back. */
   usage(parameters: Parameters, state: State | undefined, now: number): Usage;
   /** For keys that do not begin full: the state of a new key. */

@@ -145,10 +145,7 @@ export class MemoryBoard implements FleetBoard {
   readonly followers = new Followers();
   feed: DenialFeed | undefined;
   /** Moments are µs of the clock. */
-  readonly #notes = new Map<
-    FleetKind,
-    { readonly text: string; readonly at: number; readonly until: number }
-  >();
+  readonly #notes = new Map<FleetKind, { text: string; at: number; until: number }>();
   closed = false;
 
   constructor(

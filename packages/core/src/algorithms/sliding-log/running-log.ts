@@ -92,10 +92,7 @@ export function runningLog(tag: string): Algorithm {
     usage({ 0: limit, 1: window }, state, now) {
       const used = state === undefined ? 0 : usedFrom(state, firstAfter(state, now - window!));
       if (state === undefined || used === 0) return { remaining: limit!, reset: 0 };
-      return {
-        remaining: Math.max(0, limit! - used),
-        reset: momentOf(state, lastOf(state)) + window! - now,
-      };
+      return { remaining: Math.max(0, limit! - used), reset: momentOf(state, lastOf(state)) + window! - now };
     },
 
     booking: {

@@ -59,7 +59,7 @@ function backOf(p: MeterParameters, state: State, now: number, cost: number, at:
   return Math.max(0, price - ticks * p[1]);
 }
 
-const refundSince: NonNullable<Algorithm['refundSince']> = (p: MeterParameters, state, now, cost, at) => {
+const refundSince: Algorithm['refund'] = (p: MeterParameters, state, now, cost, at) => {
   const debt = debtAt(p, state, now);
   if (debt === 0 || cost === 0) return state;
   const back = backOf(p, state, now, cost, at);

@@ -7,10 +7,6 @@ import { NoConnectionError, tooLate } from './errors.js';
 import type { Session } from './session.js';
 import { ONE_CONNECTION, openSubscriber } from './subscriber.js';
 
-interface ChannelSubscriber extends Omit<Follower, 'received'> {
-  message(text: string): void;
-}
-
 /** The longest time of a subscription, ms. */
 const LONGEST = 5_000;
 /** ms between two looks whether the server answers, and is still the right one. */
@@ -41,7 +37,8 @@ export class ChannelSubscription {
     private readonly session: Session,
     private readonly channel: string,
     private readonly call: () => Promise<unknown>,
-    private readonly subscriber: ChannelSubscriber,
+    private readonly followers: Omit<Follower, 'received'>,
+    private readonly received: (text: string) => void,
   ) {
     void this.#look();
   }
@@ -70,7 +67,7 @@ export class ChannelSubscription {
       }
       if (this.#lostFor !== undefined && !this.#closed) {
         this.#lostFor = undefined;
-        this.subscriber.resumed();
+        this.followers.resumed();
       }
     } catch (given) {
       if (this.#closed) return;
@@ -95,7 +92,7 @@ export class ChannelSubscription {
     this.#connection = connection;
     this.#node = node;
     connection.on('message', (_, text) => {
-      if (connection === this.#connection) this.subscriber.message(text);
+      if (connection === this.#connection) this.received(text);
     });
     const ended = new Promise<never>((_, reject) => {
       connection.on('end', () => {
@@ -116,7 +113,7 @@ export class ChannelSubscription {
     const error = this.session.errorOf(given, this.channel);
     if (this.#lostFor !== error.reason) {
       this.#lostFor = error.reason;
-      this.subscriber.lost(error);
+      this.followers.lost(error);
     }
     return isStoreRefusal(error) ? REFUSED : EVERY;
   }

@@ -54,10 +54,7 @@ const ROWS: readonly (readonly [message: RegExp, meaning: Meaning | typeof BY_WO
   // Errors of our own scripts.
   [
     /\bSLUICE foreign value\b/,
-    {
-      configuration: 'other',
-      instead: 'a key of this limit holds a foreign value; `cause` names it',
-    },
+    { configuration: 'other', instead: 'a key of this limit holds a foreign value; `cause` names it' },
   ],
   [/\bSLUICE\b/, wrong('other')],
   [word('LOADING|BUSY|OOM|MISCONF|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN'), BY_WORD],

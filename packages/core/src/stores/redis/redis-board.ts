@@ -70,11 +70,8 @@ export class RedisBoard implements FleetBoard {
       this.session,
       CHANNEL,
       () => this.run(boardScript, [CHANNEL], ['read']),
-      {
-        message: (text) => this.#received(text),
-        lost: (error) => this.followers.lost(error),
-        resumed: () => this.followers.resumed(),
-      },
+      this.followers,
+      (text) => this.#received(text),
     );
     return () => {
       remove();

@@ -89,10 +89,7 @@ export class Sender {
         arrived();
         message?.ended();
         try {
-          const { undecided, refusal } = answerCalls(
-            batch.groups,
-            new Numbers(reply, this.store.health?.maker),
-          );
+          const { undecided, refusal } = answerCalls(batch.groups, new Numbers(reply, this.session.maker));
           if (refusal !== undefined) this.#declareKeys(refusal);
           // One by one: a key whose slot is moving would hold up the others of its slot.
           const parts = undecided.map((group) => [group]);

@@ -45,8 +45,6 @@ const LINGER_MS = 1000;
 /** ms until a connection that has ended by itself is opened again. */
 const REVIVAL_MS = 100;
 
-const WAITING = 'waiting for a concurrency limit';
-
 /** @throws NoConnectionError if there is no node */
 function someNode(nodes: readonly RedisClient[]): RedisClient {
   const ready = nodes.filter(isReady);
@@ -124,11 +122,8 @@ export class ReleaseSubscriber {
     this.#state = state;
     const nodes = client.nodes?.('master');
     const server = nodes === undefined ? client : someNode(nodes);
-    const connection = openSubscriber(
-      server,
-      WAITING,
-      server === client ? SUBSCRIBER_OPTIONS : ONE_CONNECTION,
-    );
+    const options = server === client ? SUBSCRIBER_OPTIONS : ONE_CONNECTION;
+    const connection = openSubscriber(server, 'waiting for a concurrency limit', options);
     connection.on('message', (channel, id) => this.#wake(channel, Number(id)));
     this.#listeners.remove();
     // The cluster has lost the node, or has no use for it any more.

@@ -3,7 +3,6 @@ import { boardScript } from '../../board/board.script.js';
 import { sharedTextScript } from '../../board/shared-text.script.js';
 import { type Part, storageKey } from '../../call/call.js';
 import { PLAIN_BOOKING } from '../../call/limit.js';
-import type { PendingCall } from '../../call/pending-call.js';
 import { decideScript } from '../../engine/decide.script.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
@@ -72,25 +71,20 @@ function writeGroups(groups: readonly KeyGroup[], rules: Rules): string[] {
   let count = -1;
   let before: KeyGroup | undefined;
   for (const group of groups) {
-    const { keys, calls, first } = group;
+    const { calls, first } = group;
     if (before !== undefined && isAlike(group, before)) {
       args[count] = String(Number(args[count]) + 1);
     } else if (group.isRun) {
       count = args.push('1', rules.of(first), String(first.cost), String(calls.length)) - 4;
     } else {
-      writeCalls(args, rules, keys, calls);
+      writeCalls(args, rules, group);
     }
     before = group.isRun ? group : undefined;
   }
   return args;
 }
 
-function writeCalls(
-  args: string[],
-  rules: Rules,
-  keys: readonly string[],
-  calls: readonly PendingCall[],
-): void {
+function writeCalls(args: string[], rules: Rules, { keys, calls }: KeyGroup): void {
   const count = args.push('0', String(keys.length), '') - 1;
   let distinct = 0;
   for (let i = 0; i < calls.length; ) {
