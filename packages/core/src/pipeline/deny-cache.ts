@@ -106,17 +106,15 @@ export class DenyCache {
   find(call: KeyCall, mayShare = true): Denial | undefined {
     if (call.operation !== 'consume' || call.traced || this.isEmpty) return undefined;
     if (mayShare && this.#nowUses > 0 && this.#nowTurn === currentTurn()) this.#nowUses -= 1;
-    else this.#readClock();
+    else {
+      this.#now = this.source.decider.clock.now();
+      this.#nowTurn = undefined;
+      this.#nowUses = SHARE_CLOCK - 1;
+    }
     const last = this.#last;
     if (last === undefined || (call !== this.#lastCall && !isEqual(last, call))) return this.#look(call);
     this.#lastCall = call;
     return this.#isValid(last) ? last : undefined;
-  }
-
-  #readClock(): void {
-    this.#now = this.source.decider.clock.now();
-    this.#nowTurn = undefined;
-    this.#nowUses = SHARE_CLOCK - 1;
   }
 
   #look(call: KeyCall): Denial | undefined {
@@ -162,16 +160,12 @@ export class DenyCache {
     if (renews === undefined) return undefined;
     const { waiting } = renews;
     renews.waiting = undefined;
-    this.#remove(renews as Denial);
-    return waiting;
-  }
-
-  /** Removes a denial, but not a newer one of the same key. */
-  #remove(denial: Denial): void {
-    const { key } = denial;
-    if (this.#recent.get(key) === denial) this.#recent.delete(key);
-    if (this.#older.get(key) === denial) this.#older.delete(key);
+    const denial = renews as Denial;
+    // A newer one of the same key stays.
+    for (const kept of [this.#recent, this.#older])
+      if (kept.get(denial.key) === denial) kept.delete(denial.key);
     if (this.#last === denial) this.#last = undefined;
+    return waiting;
   }
 
   #isValid(denial: Denial): boolean {

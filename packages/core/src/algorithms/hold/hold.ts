@@ -41,8 +41,6 @@ export function sumOf(amounts: readonly number[]): number {
   return sum;
 }
 
-const isRecord = ([limit]: readonly number[]): boolean => limit === 0;
-
 /** Plain calls change nothing: these states have operations of their own. */
 export const holdAlgorithm: Algorithm = {
   tag: 'hd',
@@ -63,8 +61,9 @@ export const holdAlgorithm: Algorithm = {
   wait: (_parameters, _state, _now, cost) => (cost === 0 ? 0 : NEVER),
   take: (_parameters, state, now) => state ?? [now, 0, 0],
   refund: (_, state) => state,
-  usage(parameters, state, now) {
-    const remaining = isRecord(parameters) ? 0 : Math.max(0, parameters[0]! - sumOf(liveAmounts(state, now)));
+  usage([limit], state, now) {
+    const isRecord = limit === 0;
+    const remaining = isRecord ? 0 : Math.max(0, limit! - sumOf(liveAmounts(state, now)));
     return { remaining, reset: state === undefined ? 0 : Math.max(0, state[0]! - now) };
   },
 };

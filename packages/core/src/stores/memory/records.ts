@@ -40,8 +40,6 @@ const POSITIONS = 128;
  */
 const FACTORS = new Int32Array(POSITIONS + 1);
 
-const drawFactors = () => FACTORS.set(randomFillSync(FACTORS).map((factor) => factor | 1));
-
 function hashOf(keyspace: number, key: string): number {
   let hash = Math.imul(FACTORS[POSITIONS]!, keyspace + 1);
   for (let i = 0; i < key.length; i += 1) {
@@ -92,7 +90,7 @@ export class Records {
 
   /** Assigns a free slot to a new key. */
   add(slot: number, keyspace: number, key: string, rank: Rank): void {
-    if (FACTORS[0] === 0) drawFactors();
+    if (FACTORS[0] === 0) FACTORS.set(randomFillSync(FACTORS).map((factor) => factor | 1));
     this.keys[slot] = key;
     this.#fields[slot * FIELDS + HASH] = hashOf(keyspace, key);
     this.#fields[slot * FIELDS + KIND] = keyspace << 5;

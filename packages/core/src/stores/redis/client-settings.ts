@@ -95,7 +95,7 @@ export function clusterOptions(server: RedisClusterOptions): object {
   const { options = {}, tls } = server;
   return {
     // A certificate names a host, which must not be resolved before it is compared.
-    ...(tls && { dnsLookup: sameName }),
+    ...(tls && { dnsLookup: (name: string, found: (_: null, address: string) => void) => found(null, name) }),
     ...recommendedClusterOptions,
     lazyConnect: true,
     ...options,
@@ -131,8 +131,6 @@ function addressOf({ url, username, password }: RedisServerOptions): string {
   if (password !== undefined) address.password = encodeURIComponent(password);
   return address.href;
 }
-
-const sameName = (name: string, found: (error: null, address: string) => void): void => found(null, name);
 
 /** Warns when a client of the user resends a call whose reply was lost: it may have counted the first time. */
 export function warnOfResending({ isCluster, options = {} }: RedisClient): void {

@@ -82,7 +82,12 @@ export class RedisStore implements Store {
     const run = this.#runner(() => this.fleet.closed);
     this.fleet = new RedisBoard(this.#session, run, definitions);
     this.usage = usageOf(maker, usage, this.fleet);
-    if (denials) this.#sendDenials(maker);
+    if (denials)
+      loadFleet<StoreWatching>(`${maker}: denials`).sendDenials(this, () => {
+        const { used } = this.#sender;
+        this.#sender.used = false;
+        return used;
+      });
     const { own, client } = this.#session;
     this.slotted = own?.isCluster ?? client?.isCluster === true;
     if (!client?.isConnectionless) this.listen = (key, granted) => this.#subscribe(key, granted);
@@ -122,14 +127,6 @@ export class RedisStore implements Store {
       const write = () => ({ keys: [...keys], args });
       return this.#session.inTime(this.#sender.runKey(script, keys[0]!, write, isOver));
     };
-  }
-
-  #sendDenials(maker: string): void {
-    loadFleet<StoreWatching>(`${maker}: denials`).sendDenials(this, () => {
-      const { used } = this.#sender;
-      this.#sender.used = false;
-      return used;
-    });
   }
 
   /** @internal Decides calls, in order, in one script call. In a cluster their keys must share a slot. `now` replaces the server's clock. */

@@ -17,14 +17,6 @@ const LONGEST = 5_000;
 /** ms between two looks whether calls still wait. */
 const EVERY = 5;
 
-/** A script call without a reply. */
-interface Trip {
-  /** All its callers have an answer or an error, perhaps because their time is over. */
-  isOver(): boolean;
-  /** Ends the calls that still wait. */
-  failed(error: unknown): void;
-}
-
 /** Sends a store's scripts: the calls of a batch together, and single ones. */
 export class Sender {
   /** Were there calls since it was last set to false? */
@@ -35,7 +27,7 @@ export class Sender {
    * The script calls that have no reply yet. Not a Set: V8 links the tables that a Set outgrows, and so dead calls keep those after them.
    * That doubled the CPU of a call.
    */
-  readonly #underWay: Trip[] = [];
+  readonly #underWay: Pick<Batch, 'isOver' | 'failed'>[] = [];
   #closed = false;
 
   /**
@@ -62,7 +54,11 @@ export class Sender {
   send(batch: Batch, arrived = () => {}, now?: number): void {
     // Calls that are sent again were made before.
     if (this.#closed && batch.whole === undefined) {
-      void this.#refuse(batch, arrived);
+      // In a microtask: the calls that it gathers are not all in it yet.
+      queueMicrotask(() => {
+        arrived();
+        batch.failed(storeClosed(this.session.maker));
+      });
       return;
     }
     const node = batch.node === undefined || this.declares ? undefined : this.#readyNode(batch.key);
@@ -123,13 +119,6 @@ export class Sender {
     while (waiting().length > 0 && performance.now() < end)
       await new Promise((resolve) => setTimeout(resolve, EVERY));
     for (const trip of waiting()) trip.failed(storeClosed(this.session.maker, false));
-  }
-
-  /** In a microtask: the calls that it gathers are not all in it yet. */
-  async #refuse(batch: Batch, arrived: () => void): Promise<void> {
-    await undefined;
-    arrived();
-    batch.failed(storeClosed(this.session.maker));
   }
 
   /**

@@ -21,6 +21,8 @@ export class Session {
   readonly own: OwnConnection | undefined;
   /** The server's address, without a password. */
   readonly address: string;
+  /** The function that makes the store, for messages. */
+  readonly maker: string;
   /** Undefined until the store's own client is created, and again after `close`. */
   client: RedisClient | undefined;
   watch: RedisWatch | undefined;
@@ -39,6 +41,7 @@ export class Session {
     health: StoreHealth,
     reconnected: () => void,
   ) {
+    this.maker = health.maker;
     this.#health = health;
     this.#reconnected = reconnected;
     const client = resolveClient(redis);
@@ -51,11 +54,6 @@ export class Session {
       warnOfResending(client);
       if (isReady(client) && !client.isConnectionless) this.#firstUntil = undefined;
     }
-  }
-
-  /** The function that makes the store, for messages. */
-  get maker(): string {
-    return this.#health.maker;
   }
 
   /** @param deadline ms that a call waits for an answer */
