@@ -65,13 +65,6 @@ export function timeOf(ms: number, refill: number, share: number): number {
   return Math.min(MAX_MICROS, each * refill) / 1000;
 }
 
-/** A period given as a number below 1000: milliseconds, but perhaps meant as seconds. */
-export interface ShortPeriod {
-  /** The name of the option, such as `window`. */
-  readonly option: string;
-  readonly value: number;
-}
-
 // Registered globally: a program may load this package twice, as ESM and as CJS.
 const PERIOD = Symbol.for('sluice.short-period');
 
@@ -84,5 +77,6 @@ export function notePeriod<P extends object>(policy: P, option: string, value: u
   return Object.defineProperty(policy, PERIOD, { value: { option, value }, configurable: true });
 }
 
-export const shortPeriodOf = (policy: object): ShortPeriod | undefined =>
-  (policy as { readonly [PERIOD]?: ShortPeriod })[PERIOD];
+/** A period given as a number below 1000: milliseconds, but perhaps meant as seconds. `option`: its name, such as `window`. */
+export const shortPeriodOf = (policy: object) =>
+  (policy as { readonly [PERIOD]?: { readonly option: string; readonly value: number } })[PERIOD];

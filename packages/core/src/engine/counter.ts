@@ -62,9 +62,7 @@ export class Counter {
   /** The state after a call took the permits that were booked for `at`. */
   book(state: State | undefined, at: number, cost: number): State {
     const { algorithm, parameters } = this;
-    const book = algorithm.booking?.book;
-    if (book !== undefined) return book(parameters, state, at, cost);
-    return algorithm.take(parameters, this.#stateAt(state, at), at, cost);
+    return algorithm.booking?.book?.(parameters, state, at, cost) ?? this.take(state, at, cost);
   }
 
   /** The state after a call that other parameters allowed. */

@@ -1,15 +1,10 @@
 import { getOrCreate } from '../../maps.js';
 import type { RedisClient, RedisClientSettings, Subscriber } from './client.js';
 
-interface KeysAndArguments {
-  keys: string[];
-  arguments: string[];
-}
-
 /** What we need of a client of the package `redis` (node-redis, 5 or 6), as `createClient()` and `createCluster()` return it. */
 export interface NodeRedisClient {
-  evalSha(sha1: string, options: KeysAndArguments): Promise<unknown>;
-  eval(source: string, options: KeysAndArguments): Promise<unknown>;
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  eval(source: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   readonly isOpen: boolean;
   connect(): Promise<unknown>;
   duplicate(): unknown;
