@@ -2,7 +2,7 @@ import { CALENDAR_LENGTH, type Duration, toMicros } from '../../duration.js';
 import { checkInteger, checkOneOf, checkOptions, count, describe } from '../../options.js';
 import type { Policy } from '../algorithm.js';
 import { notePeriod } from '../policy-kind.js';
-import { type Calendar, checkTimeZone, MONTHS, monthsFrom, weeksFrom } from './calendar.js';
+import { checkTimeZone, MONTHS, monthsFrom, weeksFrom } from './calendar.js';
 
 /** The numbers of `fixedWindow`. */
 export interface FixedWindowOptions {
@@ -58,10 +58,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindowPolicy {
 }
 
 /** The policy, and its windows if they are weeks, months or years. */
-export function readPolicy(options: FixedWindowOptions): {
-  readonly policy: FixedWindowPolicy;
-  readonly calendar: CalendarWindow | undefined;
-} {
+export function readPolicy(options: FixedWindowOptions) {
   checkOptions('fixedWindow', options, ['limit', 'window', 'align', 'timeZone', 'anchor']);
   const { window: given, timeZone } = options;
   const limit = checkInteger('fixedWindow: limit', options.limit, 0);
@@ -107,20 +104,12 @@ export function calendarText({ align, window, timeZone, anchor }: FixedWindowPol
   return `${anchor === undefined ? '' : ` from ${anchor}`}, in ${timeZone ?? 'UTC'}`;
 }
 
-/** The options of a calendar window, in one spelling. */
-export interface CalendarWindow {
-  readonly window: string;
-  /** Left out if it is the default. */
-  readonly anchor?: Anchor;
-  readonly calendar: Calendar;
-}
-
 /**
- * Reads `window: '1 month'` and its anchor.
+ * Reads `window: '1 month'` and its anchor, which is left out if it is the default.
  * @returns undefined if the window is a fixed length
  * @throws RangeError naming the value that is not acceptable
  */
-function readCalendarWindow(window: unknown, anchor: unknown): CalendarWindow | undefined {
+function readCalendarWindow(window: unknown, anchor: unknown) {
   const [, count, unit] = (typeof window === 'string' && CALENDAR_LENGTH.exec(window)) || [];
   if (unit === undefined) {
     if (anchor === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { charCodeAt } from '../../char-code-at.js';
-import type { Listeners, RedisClient } from './client.js';
+import type { Listeners, RedisClient, RedisClientSettings } from './client.js';
 
 /** What a client of a cluster shows of its nodes. */
 export interface ClusterView {
@@ -9,13 +9,9 @@ export interface ClusterView {
   connectionAt(slot: number): RedisClient | undefined;
 }
 
-export interface Address {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
-}
-
 /** As clients name nodes. */
-export const nameOf = ({ host = '127.0.0.1', port = 6379 }: Address = {}): string => `${host}:${port}`;
+export const nameOf = ({ host = '127.0.0.1', port = 6379 }: RedisClientSettings = {}): string =>
+  `${host}:${port}`;
 
 /** A `Cluster` of ioredis or iovalkey. */
 interface IoredisCluster extends RedisClient {

@@ -56,17 +56,12 @@ function someNode(nodes: readonly RedisClient[]): RedisClient {
 
 type Granted = (id: number) => void;
 
-interface Channel {
-  readonly listeners: Set<Granted>;
-  readonly ready: Promise<unknown>;
-}
-
 /**
  * Wakes the waiting calls of this process when a release anywhere admitted them. One connection for all of them, opened when first
  * needed: a connection that subscribes can do nothing else.
  */
 export class ReleaseSubscriber {
-  readonly #channels = new Map<string, Channel>();
+  readonly #channels = new Map<string, { listeners: Set<Granted>; ready: Promise<unknown> }>();
   #connection: Subscriber | undefined;
   /** Lost: messages may have been missed since then. */
   #state: 'new' | 'subscribed' | 'lost' = 'new';

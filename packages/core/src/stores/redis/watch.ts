@@ -1,16 +1,16 @@
 import { errorMonitor } from '#platform';
 import { getOrCreate } from '../../maps.js';
 import { setImmediate } from '../../native-timers.js';
-import { isReady, Listeners, type RedisClient, readBeforeTimeout } from './client.js';
-import { type Address, type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
+import {
+  isReady,
+  Listeners,
+  type RedisClient,
+  type RedisClientSettings,
+  readBeforeTimeout,
+} from './client.js';
+import { type ClusterView, followNodes, isIoredisCluster, nameOf, slotOf } from './cluster.js';
 import { isRefusal, isSelectError, isSocketTimeout, NoConnectionError, withoutCommand } from './errors.js';
 import { NodeRedisAdapter } from './node-redis.js';
-
-/** A connection attempt that calls wait for. */
-interface Attempt {
-  readonly ready: Promise<void>;
-  giveUp(): void;
-}
 
 /**
  * The state of a client, and of each node of a cluster, learned by listening to its events. It listens to errors with `errorMonitor`, so
@@ -22,7 +22,8 @@ export class RedisWatch {
   readonly #prefix: string;
   /** The last error by node; of the client as a whole under ''. */
   readonly #errors = new Map<string, Error>();
-  readonly #attempts = new Map<RedisClient, Attempt>();
+  /** The connection attempts that calls wait for. */
+  readonly #attempts = new Map<RedisClient, { readonly ready: Promise<void>; giveUp(): void }>();
   /** Called when the client was lost and is ready again. Stores share these listeners, too. */
   readonly reconnected = new Set<() => void>();
   #wasLost = false;
@@ -38,9 +39,11 @@ export class RedisWatch {
     if (client instanceof NodeRedisAdapter && client.isCluster) {
       this.#cluster = client;
       const failed = (error: unknown, node: unknown) =>
-        this.#errors.set(nameOf(node as Address), withoutCommand(error as Error));
+        this.#errors.set(nameOf(node as RedisClientSettings), withoutCommand(error as Error));
       this.#listeners.add(client, 'node-error', failed);
-      this.#listeners.add(client, 'node-ready', (node) => this.#errors.delete(nameOf(node as Address)));
+      this.#listeners.add(client, 'node-ready', (node) =>
+        this.#errors.delete(nameOf(node as RedisClientSettings)),
+      );
     } else if (isIoredisCluster(client)) {
       this.#cluster = followNodes(client, this.#listeners, (node, name) => this.#follow(node, name));
     }
@@ -95,7 +98,7 @@ export class RedisWatch {
 
   /** The same, but waits for the next attempt. */
   async #attempted(client: RedisClient): Promise<void> {
-    if (!isReady(client)) await this.#attempt(client).ready;
+    if (!isReady(client)) await this.#attempt(client);
     if (this.misplaced !== undefined) throw this.misplaced;
   }
 
@@ -124,9 +127,9 @@ export class RedisWatch {
   }
 
   /** All callers share one attempt. After one that was slow or broken the client tries again: the caller decides how long to wait. */
-  #attempt(client: RedisClient): Attempt {
+  #attempt(client: RedisClient): Promise<void> {
     const known = this.#attempts.get(client);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.ready;
     if (client.status === 'end' || client.on === undefined) {
       throw new NoConnectionError(`the connection is in state '${client.status}'`);
     }
@@ -145,11 +148,10 @@ export class RedisWatch {
         if (this.#isRefusal(error)) giveUp();
       });
     });
-    const attempt = { ready, giveUp };
-    this.#attempts.set(client, attempt);
+    this.#attempts.set(client, { ready, giveUp });
     // The events of the client report how this ends.
     if (client.status === 'wait') client.connect?.().catch(() => {});
-    return attempt;
+    return ready;
   }
 
   /** Would the next attempt fail with the same error? A cluster client that reached no node reports no cause; the errors of its nodes do. */
