@@ -21,14 +21,9 @@ export interface StoreCaller {
 /**
  * Where state lives and calls are decided, each atomically.
  *
- * These five members are a store. Everything else is a facet, and optional: leave it out at first.
+ * The first five members are a store. Everything else belongs to facets, and is optional: leave it out at first.
  */
-export interface Store
-  extends Partial<RemoteFacet>,
-    Partial<ClusterFacet>,
-    Partial<WakingFacet>,
-    Partial<SharedRateFacet>,
-    Partial<FleetFacet> {
+export interface Store extends Partial<WakingFacet>, Partial<SharedRateFacet> {
   /** For `decision.source` and error messages. */
   readonly name: string;
   /** On which clock a wait is slept. */
@@ -42,40 +37,58 @@ export interface Store
   decide(call: Call, caller?: StoreCaller): MaybePromise<Answer>;
   /** Closes the connections that this store opened; a client of yours stays open. May be called twice. */
   close(): Promise<void>;
-}
 
-/** For a remote store: outages, connections, and calls that share a trip. */
-export interface RemoteFacet {
+  // For a remote store: outages, connections, and calls that share a trip.
+
   /** While the store is out, limiters decide by their failure policies. Without it calls reject with the errors of the store. */
-  readonly health: StoreHealth | undefined;
+  readonly health?: StoreHealth | undefined;
   /** Modules that must load before the first call. No deadline counts that time. Rejects if they cannot be loaded. */
-  readonly loading: Promise<unknown> | undefined;
+  readonly loading?: Promise<unknown> | undefined;
   /**
    * For a store that was never connected: the time until which calls wait for it, even beyond their deadline; ms of the monotonic clock.
    * Undefined once it is connected, or when that time is over.
    */
-  readonly firstConnectionUntil: number | undefined;
+  readonly firstConnectionUntil?: number | undefined;
   /** Instead of `decide`, for a store that sends the calls of one turn together. Ends the call with `answered` or `failed`. */
-  send(call: PendingCall): Departure;
+  send?(call: PendingCall): Departure;
   /** Decides a call now, for `consumeSync`. @throws as `decide` does; an error with the reason `timeout` if it would have to wait */
   decideNow?(call: Call): Answer;
   /** The deadline of limiters that name none, ms. Default 100. */
-  readonly usualDeadline: number | undefined;
+  readonly usualDeadline?: number | undefined;
   /** Sets how long calls wait, ms, so that the store closes a silent connection neither too early nor too late. */
-  expect(deadline: number): void;
+  expect?(deadline: number): void;
   /**
    * Connects now instead of at the first call. Rejects if the store is out or not set up correctly; it can then be called again.
    * @throws StoreUnavailableError, StoreConfigurationError
    */
-  connect(): Promise<void>;
-}
+  connect?(): Promise<void>;
 
-/** For a Redis Cluster. */
-export interface ClusterFacet {
+  // For a Redis Cluster.
+
   /** Must all keys of one call lie in one hash slot? */
-  readonly slotted: boolean | undefined;
+  readonly slotted?: boolean | undefined;
   /** The node of a storage key, `host:port`; empty if it is not known. */
-  nodeOf(key: string): string;
+  nodeOf?(key: string): string;
+
+  // For what processes know of each other: tools such as the command `sluice`, thresholds, and rules that are read from the store.
+
+  /** Where its processes publish what they limit. */
+  readonly fleet?: FleetBoard | undefined;
+  /** Counts the calls of its limiters, if it was created with the option `usage`. */
+  readonly usage?: StoreUsage | undefined;
+  /**
+   * Reads what it keeps of a part's key, for tools. Changes nothing.
+   * @param of instead of its state: the denials that an escalation has counted
+   * @throws RangeError for a value that is not ours; StoreUnavailableError, StoreConfigurationError
+   */
+  look?(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey>;
+  /**
+   * For the option `notify`: lets one process do something. Resolves to true for the first caller, and to false for others until `ms` are over.
+   * @throws StoreUnavailableError, StoreConfigurationError
+   */
+  claim?(key: string, ms: number): Promise<boolean>;
+  /** What operators change for all processes: rules. */
+  readonly texts?: SharedTexts;
 }
 
 /** For calls that wait. Without it they poll more often. */
@@ -91,25 +104,4 @@ export interface WakingFacet {
 export interface SharedRateFacet {
   /** Changes or reads a shared rate; see `RateChange`. Resolves to the rate after it, and whether it was changed. */
   rate(change: RateChange, caller?: StoreCaller): Promise<RateAnswer>;
-}
-
-/** For what processes know of each other: tools such as the command `sluice`, thresholds, and rules that are read from the store. */
-export interface FleetFacet {
-  /** Where its processes publish what they limit. */
-  readonly fleet: FleetBoard | undefined;
-  /** Counts the calls of its limiters, if it was created with the option `usage`. */
-  readonly usage: StoreUsage | undefined;
-  /**
-   * Reads what it keeps of a part's key, for tools. Changes nothing.
-   * @param of instead of its state: the denials that an escalation has counted
-   * @throws RangeError for a value that is not ours; StoreUnavailableError, StoreConfigurationError
-   */
-  look(part: Pick<Part, 'limit' | 'key'>, of?: 'escalation'): Promise<StoredKey>;
-  /**
-   * For the option `notify`: lets one process do something. Resolves to true for the first caller, and to false for others until `ms` are over.
-   * @throws StoreUnavailableError, StoreConfigurationError
-   */
-  claim(key: string, ms: number): Promise<boolean>;
-  /** What operators change for all processes: rules. */
-  readonly texts: SharedTexts;
 }
