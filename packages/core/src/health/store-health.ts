@@ -178,14 +178,8 @@ export class NodeHealth implements CircuitListener {
   #eventOf(error: StoreUnavailableError | StoreConfigurationError): StoreErrorEvent {
     const { store, node } = this;
     const connectionError = store.connectionError(node);
-    return {
-      store: store.name,
-      reason: error.reason,
-      error,
-      connectionError,
-      address: store.address(),
-      node,
-    };
+    const address = store.address();
+    return { store: store.name, reason: error.reason, error, connectionError, address, node };
   }
 }
 
