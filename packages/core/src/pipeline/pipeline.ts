@@ -46,7 +46,7 @@ export class Pipeline implements Decider, CallOwner {
   readonly #context: StoreContext;
   readonly #prefetch: Prefetch;
   readonly #denyCache: DenyCache;
-  readonly #times: TimeLimits;
+  readonly times: TimeLimits;
   #loading: Promise<unknown> | undefined;
 
   constructor(
@@ -65,8 +65,8 @@ export class Pipeline implements Decider, CallOwner {
       name: 'deny-cache',
       decider: this,
     });
-    this.#times = new TimeLimits(store, deadline);
-    store.expect?.(this.#times.usual.ms);
+    this.times = new TimeLimits(store, deadline);
+    store.expect?.(this.times.usual.ms);
     this.#loading = store.loading;
     this.#loading?.then(
       () => {
@@ -154,7 +154,7 @@ export class Pipeline implements Decider, CallOwner {
       this.#enter(call);
     } else {
       if (call.ownDeadline === undefined) {
-        const deadline = this.newDeadline();
+        const deadline = this.times.newDeadline();
         const end = () => deadline.end();
         call.ownDeadline = deadline;
         result.then(end, end);
@@ -169,7 +169,7 @@ export class Pipeline implements Decider, CallOwner {
     if (call.operation !== 'consume') context.invalidations.add(call);
     if (call.ownDeadline?.over) {
       // The store did nothing wrong, so its circuit does not count it.
-      this.#decideWithoutStore(call, this.#times.usual.late(true));
+      this.#decideWithoutStore(call, this.times.usual.late(true));
       return;
     }
     const node = context.onlyNode ?? context.nodeAt(storageKey(call));
@@ -194,7 +194,7 @@ export class Pipeline implements Decider, CallOwner {
   #depart(call: PendingCall, given?: Deadlines): void {
     const { store } = this;
     const until = this.#context.health?.isKnown ? undefined : store.firstConnectionUntil;
-    const { usual, first } = this.#times;
+    const { usual, first } = this.times;
     const deadlines = given ?? (until === undefined ? usual : first);
     call.ownDeadline?.applyTo(call);
     if (call.over) return;
@@ -279,17 +279,13 @@ export class Pipeline implements Decider, CallOwner {
   }
 
   rate(change: RateChange): Promise<RateAnswer> {
-    return this.#context.changeRate(change, this.#times);
-  }
-
-  newDeadline(): CallDeadline {
-    return this.#times.newDeadline();
+    return this.#context.changeRate(change, this.times);
   }
 
   #peek(parts: Call['parts']): Promise<Answer> {
     const call = PendingCall.of({ operation: 'peek', wait: 0, parts });
     const answer = call.begin(THE_ANSWER);
-    this.#depart(call, this.#times.probe);
+    this.#depart(call, this.times.probe);
     return answer;
   }
 }

@@ -9,7 +9,7 @@ import { type PermitPool, PermitPools, refundOf, type Upstream } from './permit-
 const DRIFT = 1000;
 
 interface StagedUpstream extends Upstream, Decider {
-  newDeadline(): CallDeadline;
+  readonly times: { newDeadline(): CallDeadline };
 }
 
 /**
@@ -165,7 +165,7 @@ export class Prefetch {
 
   /** Runs all stages of a call within one deadline. */
   async #staged(work: (deadline: CallDeadline) => Promise<Answer>): Promise<Answer> {
-    const deadline = this.upstream.newDeadline();
+    const deadline = this.upstream.times.newDeadline();
     try {
       return await work(deadline);
     } finally {

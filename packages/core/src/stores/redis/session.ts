@@ -28,8 +28,6 @@ export class Session {
   watch: RedisWatch | undefined;
   /** Has the server answered? */
   met = false;
-  readonly #health: StoreHealth;
-  readonly #reconnected: () => void;
   /** End of the first connection's time, ms of the monotonic clock: infinite before it begins, undefined when it is over. */
   #firstUntil: number | undefined = Number.POSITIVE_INFINITY;
   #connecting: Promise<void> | undefined;
@@ -38,12 +36,10 @@ export class Session {
   /** @param reconnected called when the connection was lost and is there again */
   constructor(
     redis: string | RedisClient | NodeRedisClient | RedisStoreOptions,
-    health: StoreHealth,
-    reconnected: () => void,
+    private readonly health: StoreHealth,
+    private readonly reconnected: () => void,
   ) {
     this.maker = health.maker;
-    this.#health = health;
-    this.#reconnected = reconnected;
     const client = resolveClient(redis);
     if (client instanceof OwnConnection) {
       this.own = client;
@@ -112,7 +108,7 @@ export class Session {
     if (client === undefined || watching === undefined || !this.met) return undefined;
     if (!isReady(client) || watching.misplaced !== undefined) return undefined;
     const name = watching.nodeOf(key);
-    if (!this.#health.node(name).circuit.closed) return undefined;
+    if (!this.health.node(name).circuit.closed) return undefined;
     const node = watching.connectionFor(key);
     if (node === undefined || isReady(node)) return client;
     // A cluster client connects to a node at the first call for it.
@@ -147,7 +143,7 @@ export class Session {
     this.client = undefined;
     this.own?.close();
     if (client === undefined) return;
-    this.watch?.reconnected.delete(this.#reconnected);
+    this.watch?.reconnected.delete(this.reconnected);
     if (this.own !== undefined) this.watch?.stopWaiting();
     unwatch(client);
   }
@@ -159,7 +155,7 @@ export class Session {
     reply.then(
       () => {
         this.#firstUntil = undefined;
-        this.#health.answered();
+        this.health.answered();
       },
       (error) => {
         if (isMistake(error)) this.#firstUntil = undefined;
@@ -171,7 +167,7 @@ export class Session {
   #use(client: RedisClient): RedisClient {
     if (this.watch === undefined) {
       this.watch = watch(client);
-      this.watch.reconnected.add(this.#reconnected);
+      this.watch.reconnected.add(this.reconnected);
     }
     this.client = client;
     return client;

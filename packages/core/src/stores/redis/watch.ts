@@ -17,7 +17,6 @@ import { NodeRedisAdapter } from './node-redis.js';
  * an error without another listener stays an uncaught one.
  */
 export class RedisWatch {
-  readonly #client: RedisClient;
   readonly #cluster: ClusterView | undefined;
   readonly #prefix: string;
   /** The last error by node; of the client as a whole under ''. */
@@ -32,8 +31,7 @@ export class RedisWatch {
   #lastSlot = 0;
   #stores = 0;
 
-  constructor(client: RedisClient) {
-    this.#client = client;
+  constructor(private readonly client: RedisClient) {
     this.#prefix = client.options?.keyPrefix ?? '';
     this.#follow(client, '');
     if (client instanceof NodeRedisAdapter && client.isCluster) {
@@ -107,9 +105,9 @@ export class RedisWatch {
    * @param run runs the script without a call
    */
   async warmUp(run: (client: RedisClient) => Promise<unknown>): Promise<void> {
-    await this.#attempted(this.#client);
-    const nodes = this.#client.nodes?.('master') ?? [];
-    if (nodes.length === 0) return void (await run(this.#client));
+    await this.#attempted(this.client);
+    const nodes = this.client.nodes?.('master') ?? [];
+    if (nodes.length === 0) return void (await run(this.client));
     // An unreachable cluster node does not fail the start: only its own keys are out.
     const results = await Promise.allSettled(
       nodes.map(async (node) => {
@@ -181,11 +179,11 @@ export class RedisWatch {
     this.#listeners.add(client, 'connect', () => readBeforeTimeout(client));
     this.#listeners.add(client, 'close', () => {
       this.misplaced = undefined; // the next connection runs SELECT again
-      if (client === this.#client) this.#wasLost = true;
+      if (client === this.client) this.#wasLost = true;
     });
     this.#listeners.add(client, 'ready', () => {
       if (this.misplaced === undefined) this.#errors.delete(name);
-      if (client !== this.#client || !this.#wasLost) return;
+      if (client !== this.client || !this.#wasLost) return;
       this.#wasLost = false;
       for (const listener of [...this.reconnected]) listener();
     });
