@@ -67,7 +67,7 @@ export { hideName, publicName } from './public-names.js';
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
 export { hashStoredKey } from './keys/redis-key.js';
-export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
+export { clearTimeout, setImmediate, setTimeout } from './runtime.js';
 
 // `@sluice/upstash` is the Redis store over a client of its own, also where code may not run between requests.
 
@@ -124,9 +124,9 @@ export type { Thresholds } from './call/limit.js';
 export { LONGEST_TIMER, unref } from './clock.js';
 export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
 export type { CallObserver, ObservedLimiter } from './limiter/observer.js';
+export { VERSION } from './runtime.js';
 export { redisScripts } from './stores/redis/wire.js';
 export { BOARD, boardOf } from './telemetry/channels.js';
-export { VERSION } from './version.js';
 
 // `inspectKey` and `openLimiter` decide by the definition of a limiter in another process.
 

@@ -1,6 +1,6 @@
 import { hasBackground, performance } from '#platform';
 import type { StoreUnavailableError } from '../errors.js';
-import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
+import { clearTimeout, setImmediate, setTimeout } from '../runtime.js';
 
 /** ms; a timer that fires later than this was delayed by the process itself. */
 const EVENT_LOOP_LAG = 5;

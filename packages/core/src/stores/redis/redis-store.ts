@@ -11,7 +11,7 @@ import { type StoredKey, storedKey } from '../../engine/entry.js';
 import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { StoreHealth } from '../../health/store-health.js';
-import { setImmediate } from '../../native-timers.js';
+import { setImmediate } from '../../runtime.js';
 import type { StoreEvents } from '../../telemetry/store-events.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
