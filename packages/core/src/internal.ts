@@ -95,8 +95,7 @@ export { RecentMap } from './maps.js';
 // `@sluice/outgoing` waits for pauses, whose waits share a listener of a signal, and publishes them.
 
 export { Publisher } from './board/definitions.js';
-export { onAbort } from './limiter/waiting/on-abort.js';
-export { Stop } from './limiter/waiting/stop.js';
+export { onAbort, Stop } from './limiter/waiting/stop.js';
 export { PAUSE } from './telemetry/channels.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.

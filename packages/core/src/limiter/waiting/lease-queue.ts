@@ -3,7 +3,7 @@ import { type Answer, type Decider, type Part, storageKey } from '../../call/cal
 import { EVERYONE } from '../../call/operation.js';
 import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from './stop.js';
 
 /** Renewals per lease. A waiting call that sends none for a whole lease loses its place. */
 const RENEWALS = 3;
