@@ -69,22 +69,20 @@ export { subscribe } from './telemetry/channels.js';
 export type {
   CallResult,
   DecisionMessage,
+  DegradedEvent,
   EscalatedMessage,
   HoldMessage,
   LeaseMessage,
   LimitedPart,
   PauseMessage,
+  RecoveredEvent,
   RefundMessage,
   RulesMessage,
   StoreCallMessage,
+  StoreErrorEvent,
+  StoreEvents,
   TelemetryChannel,
   TelemetryMessages,
   ThresholdMessage,
 } from './telemetry/messages.js';
-export type {
-  DegradedEvent,
-  RecoveredEvent,
-  StoreErrorEvent,
-  StoreEvents,
-} from './telemetry/store-events.js';
 export type { WarningCode, WarningMessage } from './warnings.js';

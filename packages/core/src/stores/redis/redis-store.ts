@@ -12,7 +12,7 @@ import { ESCALATION_SUFFIX } from '../../engine/escalation.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { StoreHealth } from '../../health/store-health.js';
 import { setImmediate } from '../../runtime.js';
-import type { StoreEvents } from '../../telemetry/store-events.js';
+import type { StoreEvents } from '../../telemetry/messages.js';
 import { claimScript } from '../claim.script.js';
 import { lookScript } from '../look.script.js';
 import type { RateAnswer, RateChange } from '../shared-rate.js';
