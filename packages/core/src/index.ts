@@ -2,10 +2,9 @@ export type { Algorithm, Policy, Rule } from './algorithms/algorithm.js';
 export type { EscalateOptions } from './algorithms/escalate-options.js';
 export * from './algorithms/list.js';
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
-export type { Answer, Decider, PartAnswer } from './call/call.js';
+export type { Answer, Decider, Operation, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';
 export type { FailureChoice, Limit, SharedKeys } from './call/limit.js';
-export type { Operation } from './call/operation.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
 export type {
   BucketView,

@@ -152,9 +152,8 @@ export {
 } from './board/board.js';
 export type { SharedText, TextPush } from './board/shared-texts.js';
 export { loadFleet, usageOf } from './board/watching.js';
-export { type Answer, type Call, type Part, storageKey } from './call/call.js';
+export { type Answer, type Call, EVERYONE, type Part, storageKey } from './call/call.js';
 export type { Departure, DepartureDeadline } from './call/deadlines.js';
-export { EVERYONE } from './call/operation.js';
 export { PendingCall, THE_ANSWER } from './call/pending-call.js';
 export { decideBare } from './engine/bare.js';
 export { decodeEntry, type Entry, encodeEntry, expiryOf, numbersOf, packed } from './engine/entry.js';

@@ -1,5 +1,4 @@
-import type { Answer, CallParts, Decider, Finisher, KeyCall, Part } from '../call/call.js';
-import type { Operation } from '../call/operation.js';
+import type { Answer, CallParts, Decider, Finisher, KeyCall, Operation, Part } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { BOARD, DECIDE, DECISION, messageTime, WAIT } from '../telemetry/channels.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';

@@ -1,6 +1,6 @@
+import type { Operation } from '../call/call.js';
 import { KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
-import type { Operation } from '../call/operation.js';
 import { PendingCall } from '../call/pending-call.js';
 import type { LimiterKey } from '../keys/key-part.js';
 import { checkName, checkOptions, describe, isRecord } from '../options.js';

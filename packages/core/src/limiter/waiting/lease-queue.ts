@@ -1,6 +1,5 @@
 import { isDegraded, undo } from '../../call/answers.js';
-import { type Answer, type Decider, type Part, storageKey } from '../../call/call.js';
-import { EVERYONE } from '../../call/operation.js';
+import { type Answer, type Decider, EVERYONE, type Part, storageKey } from '../../call/call.js';
 import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';
 import { onAbort } from './stop.js';
