@@ -50,8 +50,7 @@ export { readProperty } from './keys/property.js';
 // A request in memory is decided without a promise, a denial becomes the same error everywhere, and a refund takes what adapters show.
 
 export { BaseLimiter } from './limiter/base-limiter.js';
-export { DECISION_OF, decisionOf } from './limiter/decision-record.js';
-export { errorOfDenial, isFailureDenial } from './limiter/error-of-denial.js';
+export { DECISION_OF, decisionOf, errorOfDenial, isFailureDenial } from './limiter/decision-record.js';
 export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
 export { isStoreRefusal } from './store-refusal.js';
 
