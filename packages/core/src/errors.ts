@@ -1,5 +1,4 @@
-import { type Decision, retryAfterHeader } from './decision.js';
-import { publicName } from './public-names.js';
+import { type Decision, publicName, retryAfterHeader } from './decision.js';
 
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
 const brand = Symbol.for('sluice.error');

@@ -61,7 +61,7 @@ export { LimiterPool } from './limiter/limiter-factory.js';
 
 // Limiters of decorated methods are named after the program's classes, and clients see another name.
 
-export { hideName, publicName } from './public-names.js';
+export { hideName, publicName } from './decision.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
