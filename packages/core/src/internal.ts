@@ -134,8 +134,8 @@ export { decide } from './engine/decide.js';
 export { isEnvelope, type StoredKey } from './engine/entry.js';
 export { escalatedAt } from './engine/escalation.js';
 export { KeyState } from './engine/key-state.js';
-export { deciderOf } from './limiter/decider-of.js';
 export { debugOf } from './limiter/decision-record.js';
+export { deciderOf } from './limiter/limiter-options.js';
 
 // `@sluice/entries` is a store over a database: it keeps the same entries as Redis, and decides on them in this process.
 

@@ -9,8 +9,12 @@ import { checkInteger, checkOptions, describe, isRecord } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { announcePool, type PoolKind } from './announced.js';
-import { deciderOf } from './decider-of.js';
-import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
+import {
+  checkLimiterOptions,
+  deciderOf,
+  LIMITER_BASE_OPTIONS,
+  type LimiterBaseOptions,
+} from './limiter-options.js';
 import type { NotifyOptions } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';
 

@@ -2,6 +2,8 @@ import type { Policy } from '../algorithms/algorithm.js';
 import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
 import { type Duration, toMicros } from '../duration.js';
 import { checkName, checkOptions, describe, isRecord } from '../options.js';
+import { Pipeline, type PipelineOptions } from '../pipeline/pipeline.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 import { Limits } from './limits.js';
@@ -116,6 +118,10 @@ export const checkDeadline = (
   deadline: Duration | undefined,
   store: Store | undefined,
 ): number => toMicros(`${where}: deadline`, deadline ?? store?.usualDeadline ?? USUAL_DEADLINE);
+
+/** Decides a limiter's calls: a store in this process itself, or the pipeline to a remote store. Memory decides while that store is out. */
+export const deciderOf = <S extends Store>(store: S, options: PipelineOptions): Pipeline | S =>
+  store.remote ? new Pipeline(store, options, memoryStore) : store;
 
 export function checkLimiterOptions(options: RateLimiterOptions) {
   checkOptions('RateLimiter', options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]);
