@@ -1,11 +1,10 @@
 import { performance } from '#platform';
-import type { Appointment } from '../../agenda.js';
+import { Agenda, type Appointment } from '../../agenda.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
 import { getOrCreate } from '../../maps.js';
 import { LEASE } from '../../telemetry/channels.js';
 import type { LeaseMessage } from '../../telemetry/messages.js';
-import { RenewalTimer } from './renewal-timer.js';
 
 /** Renewals per lease: after two failures there is time for a third attempt. */
 const RENEWALS = 4;
@@ -171,3 +170,60 @@ const lossOf = ({ limit }: Part): Error =>
   new Error(`The lease of '${limit.name}' was lost: it could not be renewed in time`);
 
 const idOf = (part: Part) => `${part.at} ${storageKey(part)}`;
+
+/**
+ * Runs something at moments of a clock, with one sleep at a time: permits are held and released far more often than a lease is renewed.
+ * A removed moment wakes nothing, so the last sleep may outlast all entries; it does not keep the process alive.
+ */
+export class RenewalTimer<T> {
+  readonly #agenda = new Agenda<T>();
+  /** When the present sleep ends. */
+  #until = Number.POSITIVE_INFINITY;
+  #sleep: AbortController | undefined;
+
+  constructor(
+    readonly clock: Clock,
+    private readonly run: (value: T) => void,
+  ) {}
+
+  add(at: number, value: T): Appointment<T> {
+    const added = this.#agenda.add(at, value);
+    if (this.#sleep === undefined) void this.#start();
+    else if (at < this.#until) this.#sleep.abort();
+    return added;
+  }
+
+  remove(appointment: Appointment<T>): void {
+    this.#agenda.remove(appointment);
+  }
+
+  /** Call it when nothing is left. */
+  close(): void {
+    this.#sleep?.abort();
+  }
+
+  async #start(): Promise<void> {
+    for (let next = this.#agenda.first; next !== undefined; next = this.#agenda.first) {
+      const sleep = new AbortController();
+      this.#sleep = sleep;
+      this.#until = next.at;
+      try {
+        await this.clock.sleep(Math.max(0, next.at - this.clock.now()), sleep.signal, { idle: true });
+      } catch {
+        if (sleep.signal.aborted) continue;
+        // A clock that cannot sleep renews nothing: leases end by themselves, and calls that wait get its error.
+        break;
+      }
+      this.#runDue();
+    }
+    this.#sleep = undefined;
+  }
+
+  #runDue(): void {
+    const now = this.clock.now();
+    for (let next = this.#agenda.first; next !== undefined && next.at <= now; next = this.#agenda.first) {
+      this.#agenda.remove(next);
+      this.run(next.value);
+    }
+  }
+}
