@@ -24,7 +24,7 @@ export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { LimitType } from './keys/key-list.js';
-export type { LimiterKey } from './keys/key-part.js';
+export type { LimiterKey } from './keys/redis-key.js';
 export { hashKey } from './keys/redis-key.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {

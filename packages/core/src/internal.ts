@@ -44,8 +44,8 @@ export {
   type ListedKey,
   parseLimitType,
 } from './keys/key-list.js';
-export { keyPart } from './keys/key-part.js';
 export { readProperty } from './keys/property.js';
+export { keyPart } from './keys/redis-key.js';
 
 // A request in memory is decided without a promise, a denial becomes the same error everywhere, and a refund takes what adapters show.
 

@@ -1,8 +1,7 @@
 import { KeyResolutionError } from '../errors.js';
 import { describe } from '../options.js';
-import { keyPart } from './key-part.js';
 import { jsonPathReader, MOST_VALUES, readProperty } from './property.js';
-import { encodePart, separates } from './redis-key.js';
+import { encodePart, keyPart, separates } from './redis-key.js';
 import { type Expression, parseTemplate } from './template-syntax.js';
 
 /** Returns the value of a root name (`user`, `req`, `0`), or undefined. The caller decides what names mean. */

@@ -2,7 +2,7 @@ import type { Operation } from '../call/call.js';
 import { KeyCall, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
 import { PendingCall } from '../call/pending-call.js';
-import type { LimiterKey } from '../keys/key-part.js';
+import type { LimiterKey } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe, isRecord } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';

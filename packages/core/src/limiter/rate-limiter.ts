@@ -1,7 +1,7 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import type { Decider } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
-import type { LimiterKey } from '../keys/key-part.js';
+import type { LimiterKey } from '../keys/redis-key.js';
 import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
