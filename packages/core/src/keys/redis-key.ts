@@ -105,9 +105,7 @@ export function encodePart(value: string): string {
 }
 
 /** Does a text contain a character that no encoded part contains, so that it separates two parts? */
-export function separates(text: string): boolean {
-  return SEPARATOR.test(text);
-}
+export const separates = (text: string): boolean => SEPARATOR.test(text);
 
 /**
  * A copy that keeps no longer string alive: an id cut from a 16 kB header would otherwise hold all 16 kB as long as a store keeps the id.
