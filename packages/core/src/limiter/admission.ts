@@ -96,15 +96,14 @@ export class Admission implements Finisher<Decision> {
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
     const admitted = shadow ? shadowCall(call) : call;
-    return heard
-      ? this.#publish(admitted, shadow, now)
-      : this.#send(admitted, shadow ? this.#shadow : this, now);
+    const finisher = shadow ? this.#shadow : this;
+    return heard ? this.#publish(admitted, finisher, now) : this.#send(admitted, finisher, now);
   }
 
-  #publish(call: KeyCall, shadow: boolean, now: boolean): MaybePromise<Decision> {
+  #publish(call: KeyCall, finisher: Finisher<Decision>, now: boolean): MaybePromise<Decision> {
     const traced = isTraced();
-    if (call.operation === 'peek' && !traced) return this.#send(call, shadow ? this.#shadow : this, now);
-    const message = new DecideMessage(this, call, shadow);
+    if (call.operation === 'peek' && !traced) return this.#send(call, finisher, now);
+    const message = new DecideMessage(this, call, finisher === this.#shadow, finisher);
     return traced ? message.trace(() => this.#send(call, message, now)) : this.#send(call, message, now);
   }
 

@@ -128,29 +128,24 @@ class CallMessage implements DecisionMessage {
   }
 }
 
-/** Makes the decision of an answer. */
-interface DecidingLimiter extends MessageLimiter {
-  finish(call: KeyCall, answer: Answer, shadow: boolean): Decision;
-  failed(call: KeyCall, error: unknown, shadow: boolean): void;
-}
-
 /** The message of a `consume` or a `peek`: the call's finisher, which publishes it when the call ends. */
 export class DecideMessage extends CallMessage implements Finisher<Decision> {
-  readonly #decides: DecidingLimiter;
+  readonly #finisher: Finisher<Decision>;
 
-  constructor(limiter: DecidingLimiter, call: KeyCall, shadow: boolean) {
+  /** @param finisher makes the decision */
+  constructor(limiter: MessageLimiter, call: KeyCall, shadow: boolean, finisher: Finisher<Decision>) {
     super(limiter, call, shadow);
-    this.#decides = limiter;
+    this.#finisher = finisher;
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.#decides.finish(call, answer, this.mode === 'shadow');
+    const decision = this.#finisher.finish(call, answer);
     this.ended(decision);
     return decision;
   }
 
   failed(call: KeyCall, error: unknown): void {
-    if (this.result === undefined) this.#decides.failed(call, error, this.mode === 'shadow');
+    if (this.result === undefined) this.#finisher.failed?.(call, error);
     this.rejected(error);
   }
 }

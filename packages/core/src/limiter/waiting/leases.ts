@@ -87,11 +87,7 @@ export class Leases {
     return lost.signal;
   }
 
-  release(part: Part): void {
-    this.#end(part, 'released');
-  }
-
-  #end(part: Part, state: Ending): void {
+  release(part: Part, state: Ending = 'released'): void {
     const id = idOf(part);
     const held = this.#held.get(id);
     if (held === undefined) return;
@@ -135,7 +131,7 @@ export class Leases {
   async #renew(held: Held): Promise<void> {
     const { store, owner, part } = held;
     const isHeld = () => this.#held.get(idOf(part)) === held;
-    if (owner.deref() === undefined) return this.#end(part, 'abandoned');
+    if (owner.deref() === undefined) return this.release(part, 'abandoned');
     const sentAt = store.clock.now();
     let renewed = true;
     try {
@@ -150,7 +146,7 @@ export class Leases {
       renewed = store.clock.now() - held.renewed < held.lease;
     }
     if (renewed) return schedule(held);
-    this.#end(part, 'lost');
+    this.release(part, 'lost');
     held.lost?.abort(lossOf(part));
   }
 }
