@@ -1,15 +1,15 @@
-import type { Operation } from '../call/call.js';
-import { KeyCall, type Part } from '../call/call.js';
+import { NO_POLICIES } from '../board/definition.js';
+import { announce } from '../board/definitions.js';
+import { KeyCall, type Operation, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
 import { PendingCall } from '../call/pending-call.js';
 import type { LimiterKey } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe, isRecord } from '../options.js';
 import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
-import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
-import type { Limits } from './limits.js';
+import { LAYOUT, type Limits } from './limits.js';
 import { observerOf } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -37,18 +37,19 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
     const members = membersOf(limiters);
     const name = options.name ?? members.map((member) => member.name).join('+');
-    const {
-      admission: { decider },
-      store,
-    } = members[0]!;
+    const { limits, store } = members[0]!;
+    const { decider } = members[0]!.admission;
     const notifies = members.some(({ limits }) => limits.notifies);
     const names = new Map(members.map((member) => [member.name, member.limits.limiter]));
     const observer = observerOf(store, { name, decider, keys: 'members', members: names, notifies });
     const admission = new Admission(name, decider, observer);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
-    const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));
-    this.#endUse = announceCombined(members[0]!.store, name, named);
+    const { keyPrefix, hashTag } = limits;
+    const definition = { kind: 'combined', name, keyPrefix, hashTag, ...NO_POLICIES } as const;
+    const named = Object.fromEntries(names);
+    const id = JSON.stringify([name, named]);
+    this.#endUse = announce(store.fleet, LAYOUT, id, () => ({ ...definition, members: named }));
   }
 
   /** Ends all waits of this combination with a `LimiterClosedError` and returns their permits. Its members stay open. */

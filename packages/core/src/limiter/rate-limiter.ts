@@ -1,4 +1,5 @@
 import type { Policy } from '../algorithms/algorithm.js';
+import { announce } from '../board/definitions.js';
 import type { Decider } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
 import type { LimiterKey } from '../keys/redis-key.js';
@@ -6,11 +7,10 @@ import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { Admission, type KeyChange } from './admission.js';
-import { announceLimiter } from './announced.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
 import { checkLimiterOptions, deciderOf, type RateLimiterOptions } from './limiter-options.js';
-import type { Limits } from './limits.js';
+import { LAYOUT, type Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
 import { observerOf } from './observer.js';
 
@@ -29,7 +29,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
   readonly #admission: Admission;
-  readonly #endUses: readonly (() => void)[];
+  readonly #endUses: (() => void)[] = [];
 
   /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: RateLimiterOptions);
@@ -48,8 +48,13 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     this.#store = store;
     this.#ownStore = checked.store === undefined ? store : undefined;
     this.#admission = admission;
-    const tracked = checked.store !== undefined && shared === undefined;
-    this.#endUses = tracked ? [useNames(store, name, limits.byPrefix), announceLimiter(store, limits)] : [];
+    if (checked.store === undefined || shared !== undefined) return;
+    const { keyPrefix, hashTag = '', policies, escalate } = limits;
+    const id = JSON.stringify([name, keyPrefix, hashTag, policies, escalate]);
+    this.#endUses.push(
+      useNames(store, name, limits.byPrefix),
+      announce(store.fleet, LAYOUT, id, () => limits.definition('limiter')),
+    );
   }
 
   /** The policies by their names; a single one has the limiter's name. */
