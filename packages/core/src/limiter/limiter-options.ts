@@ -1,7 +1,8 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
+import { MOST_BOOKED, type WaitingOptions } from '../call/limit.js';
 import { type Duration, toMicros } from '../duration.js';
-import { checkName, checkOptions, describe, isRecord } from '../options.js';
+import { checkInteger, checkName, checkOptions, describe, isRecord } from '../options.js';
 import { Pipeline, type PipelineOptions } from '../pipeline/pipeline.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
@@ -9,7 +10,6 @@ import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 import { Limits } from './limits.js';
 import type { NotifyOptions } from './observer.js';
 import { type PrefetchOptions, readPrefetch } from './prefetch-options.js';
-import { checkWaiting } from './waiting/booking-rules.js';
 
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
@@ -118,6 +118,22 @@ export const checkDeadline = (
   deadline: Duration | undefined,
   store: Store | undefined,
 ): number => toMicros(`${where}: deadline`, deadline ?? store?.usualDeadline ?? USUAL_DEADLINE);
+
+/** @throws RangeError */
+export function checkWaiting(
+  where: string,
+  options: {
+    readonly margin: Duration | undefined;
+    readonly gap?: Duration | undefined;
+    readonly maxWaiting: number | undefined;
+  },
+): WaitingOptions {
+  const { margin, gap, maxWaiting } = options;
+  if (maxWaiting !== undefined) checkInteger(`${where}: maxWaiting`, maxWaiting, 0, MOST_BOOKED);
+  const micros = (name: string, duration: Duration | undefined) =>
+    duration === undefined ? undefined : toMicros(`${where}: ${name}`, duration, 0);
+  return { margin: micros('margin', margin), gap: micros('gap', gap), maxWaiting };
+}
 
 /** Decides a limiter's calls: a store in this process itself, or the pipeline to a remote store. Memory decides while that store is out. */
 export const deciderOf = <S extends Store>(store: S, options: PipelineOptions): Pipeline | S =>

@@ -5,7 +5,7 @@ import { checkWindows, compilePolicy, compileShare, kindsToPrefetch } from '../a
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import type { Operation } from '../call/call.js';
 import { KeyCall, type Part } from '../call/call.js';
-import type { Limit } from '../call/limit.js';
+import { BookingRules, type Limit, type WaitingOptions } from '../call/limit.js';
 import { PendingCall } from '../call/pending-call.js';
 import { encodeKey, encodeKeyView, keyPart, type LimiterKey } from '../keys/redis-key.js';
 import { checkOptions } from '../options.js';
@@ -15,7 +15,6 @@ import { escalating } from './escalating-limit.js';
 import type { CompiledFailurePolicy } from './failure-policy.js';
 import { type NotifyOptions, readNotify } from './observer.js';
 import { prefetching, type WantedPrefetch } from './prefetch-options.js';
-import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
