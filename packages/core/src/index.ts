@@ -46,7 +46,7 @@ export type { KeyCount, NotifyOptions, Threshold, TopKeys } from './limiter/obse
 export type { PrefetchOptions } from './limiter/prefetch-options.js';
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
-export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
+export type { SharedRate, SharedRateConfig } from './shared-limiter/shared-limiter.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, memoryStore } from './stores/memory/memory-store.js';
 export type { MemoryStoreOptions } from './stores/memory/memory-store-options.js';

@@ -1,8 +1,7 @@
 import type { Parameters } from '../algorithms/algorithm.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import type { Operation } from './call.js';
-import { type Answer, type Call, type Finisher, KeyCall, type Part } from './call.js';
+import { type Answer, type Call, type Finisher, KeyCall, type Operation, type Part } from './call.js';
 import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
 import type { Booking, Limit } from './limit.js';
 
