@@ -45,7 +45,7 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     const admission = new Admission(name, decider, observer);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
-    const { keyPrefix, hashTag } = limits;
+    const { keyPrefix, hashTag } = limits.common;
     const definition = { kind: 'combined', name, keyPrefix, hashTag, ...NO_POLICIES } as const;
     const named = Object.fromEntries(names);
     const id = JSON.stringify([name, named]);
@@ -89,7 +89,7 @@ function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Me
     if (
       members.length > 1 &&
       store.slotted &&
-      (limits.hashTag === undefined || limits.hashTag !== first!.limits.hashTag)
+      (limits.common.hashTag === undefined || limits.common.hashTag !== first!.limits.common.hashTag)
     ) {
       throw new TypeError(
         'CombinedLimiter: a Redis Cluster decides keys together only in one slot: give all its limiters the same hashTag, ' +

@@ -188,10 +188,7 @@ export function errorOfDenial(
   const why = cause === undefined ? '' : ` (${cause.reason})`;
   return new StoreUnavailableError(
     `Rate limit '${publicName(decision.name)}' denies until its store is back${why}`,
-    {
-      decision,
-      ...(cause && { cause, reason: cause.reason }),
-    },
+    { decision, ...(cause && { cause, reason: cause.reason }) },
   );
 }
 

@@ -23,12 +23,9 @@ export function shadowCall(call: KeyCall): KeyCall {
   const { parts } = call;
   if (parts.every(({ limit }) => limit.shadow === undefined)) return call;
   const { operation, wait, traced, overrides } = call;
-  const plain = parts.map(({ limit, key, cost, at }) => ({
-    limit: { ...limit, ...limit.shadow },
-    key,
-    cost,
-    at,
-  }));
+  const plain = parts.map(({ limit, key, cost, at }) => {
+    return { limit: { ...limit, ...limit.shadow }, key, cost, at };
+  });
   return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
 }
 

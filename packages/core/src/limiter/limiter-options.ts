@@ -1,5 +1,5 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
+import type { EscalateOptions } from '../algorithms/escalate-options.js';
 import { MOST_BOOKED, type WaitingOptions } from '../call/limit.js';
 import { type Duration, toMicros } from '../duration.js';
 import { checkInteger, checkName, checkOptions, describe, isRecord } from '../options.js';
@@ -184,7 +184,6 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     prefetch: escalate === false ? wanted : undefined,
     remote: store?.remote === true,
     escalate: escalate === false ? undefined : escalate,
-    escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
     notify,
     waiting: checkWaiting('RateLimiter', { margin, gap, maxWaiting }),
   });

@@ -1,6 +1,6 @@
 import { hasBackground } from '#platform';
-import type { Parameters, Policy, Rule } from '../algorithms/algorithm.js';
-import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
+import type { Parameters, Policy } from '../algorithms/algorithm.js';
+import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
 import { checkWindows, compilePolicy, compileShare, kindsToPrefetch } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
 import { KeyCall, type Operation, type Part } from '../call/call.js';
@@ -27,7 +27,6 @@ interface Common {
   readonly prefetch: WantedPrefetch | undefined;
   readonly remote: boolean;
   readonly escalate: EscalateOptions | undefined;
-  readonly escalation: Escalation | undefined;
   readonly notify: NotifyOptions | undefined;
   readonly waiting: WaitingOptions;
 }
@@ -36,9 +35,6 @@ interface Common {
 export class Limits {
   readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
-  readonly hashTag: string | undefined;
-  readonly keyPrefix: string;
-  readonly escalate: EscalateOptions | undefined;
   /** What the limiter counts by, and the permits of its calls, if they are known. */
   readonly info: { key?: string; cost?: CallCost | undefined } = {};
   readonly #limits: readonly Limit[];
@@ -56,16 +52,15 @@ export class Limits {
     readonly limiter: string,
     given: Policy | Readonly<Record<string, Policy>> | undefined,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, escalation, waiting }: Common,
+    readonly common: Common,
   ) {
+    const { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, waiting } = common;
     this.#isLocal = !remote;
     this.#what = `the key of limiter '${limiter}'`;
     this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
     this.names = Object.keys(this.policies);
-    this.hashTag = hashTag;
-    this.keyPrefix = keyPrefix;
-    this.escalate = escalate;
     const where = `RateLimiter '${limiter}'`;
+    const escalation = escalate === undefined ? undefined : compileEscalation('RateLimiter', escalate);
     const levelsOf = readNotify(where, notify, this.names, several);
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
@@ -104,7 +99,8 @@ export class Limits {
 
   /** For other processes. */
   definition(kind: DefinitionKind): LimiterDefinition {
-    const { limiter: name, keyPrefix, hashTag, policies, several, escalate } = this;
+    const { limiter: name, policies, several } = this;
+    const { keyPrefix, hashTag, escalate } = this.common;
     const prefixes = Object.fromEntries(this.#limits.map(({ policy, prefix }) => [policy, prefix]));
     const prefetch = this.#limits.some((limit) => limit.prefetch !== undefined) || undefined;
     const own = { kind, name, keyPrefix, hashTag, policies, several, prefixes, prefetch, escalate };
@@ -188,10 +184,9 @@ export class Limits {
       );
     }
     const overridden = parts.filter(({ limit }) => Object.hasOwn(policies, limit.policy));
-    const overrides = overridden.map(({ limit }) => {
-      const given = policies[limit.policy]!;
-      return overrideOf(limit, this.policies[limit.policy]!, given, compilePolicy(given));
-    });
+    const overrides = overridden.map(({ limit }) =>
+      overrideOf(limit, this.policies[limit.policy]!, policies[limit.policy]!),
+    );
     return { parts: overridden, overrides };
   }
 }
@@ -199,10 +194,11 @@ export class Limits {
 /**
  * The parameters that override a limit for one key.
  * @param own the policy of the limit
- * @param given the policy that overrides it, and `other` its rule
+ * @param given the policy that overrides it
  * @throws TypeError for a policy of another algorithm, or with other windows of a calendar
  */
-function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy, other: Rule): Parameters {
+function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy): Parameters {
+  const other = compilePolicy(given);
   if (other.algorithm.tag !== rule.algorithm.tag) {
     throw new TypeError(
       `override: '${policy}' is ${own.algorithm} and can be overridden by other numbers of the same ` +

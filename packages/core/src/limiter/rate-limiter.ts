@@ -49,8 +49,8 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     this.#ownStore = checked.store === undefined ? store : undefined;
     this.#admission = admission;
     if (checked.store === undefined || shared !== undefined) return;
-    const { keyPrefix, hashTag = '', policies, escalate } = limits;
-    const id = JSON.stringify([name, keyPrefix, hashTag, policies, escalate]);
+    const { keyPrefix, hashTag = '', escalate } = limits.common;
+    const id = JSON.stringify([name, keyPrefix, hashTag, limits.policies, escalate]);
     this.#endUses.push(
       useNames(store, name, limits.byPrefix),
       announce(store.fleet, LAYOUT, id, () => limits.definition('limiter')),
