@@ -19,16 +19,6 @@ export async function decideByFallback({ source }: DegradedAnswer, call: Call): 
   return degraded(await source.decider.decide(call), source);
 }
 
-/** Gives back what a fallback took for an answer that is not used. */
-export async function undo(
-  { source, allowed, queued, parts }: DegradedAnswer,
-  sent: readonly Part[],
-): Promise<void> {
-  if (!allowed && !queued) return;
-  const taken = sent.map((part, i) => ({ ...part, at: parts[i]!.at }));
-  await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
-}
-
 /**
  * The same answer, `micros` later and with `more` permits left. Objects are written out: spreading them takes longer than all the
  * rest of a cached answer.

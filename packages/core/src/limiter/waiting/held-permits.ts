@@ -1,5 +1,5 @@
 import { NEVER } from '../../algorithms/algorithm.js';
-import { isDegraded, mergeByKey, undo } from '../../call/answers.js';
+import { isDegraded, mergeByKey } from '../../call/answers.js';
 import { type Answer, type Decider, isHeld, type Part, storageKey } from '../../call/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
 import { isOutage } from '../../store-refusal.js';
@@ -78,11 +78,7 @@ export class HeldPermits {
       }
       const rest = parts.filter((part) => !isHeld(part));
       if (answer.allowed && rest.length > 0) {
-        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
-        if (isDegraded(answer)) {
-          await undo(answer, rest); // the held permits are in another store, and one call uses one store
-          throw answer.source.error;
-        }
+        answer = await queue.acquire(rest, left());
         rest.forEach((part, i) => {
           answers[parts.indexOf(part)] = answer.parts[i]!;
         });
