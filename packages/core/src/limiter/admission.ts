@@ -1,7 +1,7 @@
-import type { Parameters } from '../algorithms/algorithm.js';
 import { mergeByKey, splitByPart } from '../call/answers.js';
 import {
   type Answer,
+  type Call,
   type Decider,
   type Finisher,
   isHeld,
@@ -24,9 +24,6 @@ import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-p
 import { Leases } from './waiting/leases.js';
 import { Stop } from './waiting/stop.js';
 import { WakeOrder } from './waiting/wake-order.js';
-
-/** What operators do to a key. */
-export type KeyChange = 'block' | 'extend-block' | 'override' | 'reset';
 
 const holds = (part: Part): boolean => part.cost > 0 && isHeld(part);
 
@@ -161,15 +158,15 @@ export class Admission implements Finisher<Decision> {
     const stop = new Stop(signal);
     const traced = isTraced();
     const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
-    const message = heard ? new AcquireMessage(this, parts, stop.signal) : undefined;
+    const message = heard ? new AcquireMessage(this, parts) : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop, message);
     const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);
     try {
       return await acquired;
     } catch (error) {
-      message?.rejected(error);
       const canceled = stop.isAborted && error === stop.reason;
+      message?.rejected(error, canceled ? 'canceled' : 'error');
       this.observer?.failed({ parts }, error, false, canceled);
       throw error;
     } finally {
@@ -233,14 +230,9 @@ export class Admission implements Finisher<Decision> {
     this.observer?.charged({ parts: keys }, answer);
   }
 
-  async change(
-    operation: KeyChange,
-    wait: number,
-    parts: readonly Part[],
-    overrides?: readonly Parameters[],
-  ): Promise<void> {
+  async change(change: Call): Promise<void> {
     this.checkOpen();
-    if (parts.length > 0) await this.decider.decide({ operation, wait, parts, overrides });
+    if (change.parts.length > 0) await this.decider.decide(change);
   }
 
   /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */

@@ -1,11 +1,9 @@
-import type { Answer, CallParts, Decider, Finisher, KeyCall, Operation, Part } from '../call/call.js';
+import type { Answer, Call, Decider, Finisher, KeyCall, Part } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { BOARD, DECIDE, DECISION, messageTime, WAIT } from '../telemetry/channels.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
-interface MessageCall extends CallParts {
-  readonly operation: Operation;
-}
+type MessageCall = Pick<Call, 'operation' | 'parts'>;
 
 /** Who makes the call. */
 interface MessageLimiter {
@@ -103,18 +101,18 @@ class CallMessage implements DecisionMessage {
 
   ended(decision: Decision): void {
     this.decision = decision;
-    this.end(decision.allowed ? 'allowed' : 'denied');
+    this.#end(decision.allowed ? 'allowed' : 'denied');
   }
 
   /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
-  rejected(error: unknown): void {
+  rejected(error: unknown, result: 'error' | 'canceled' = 'error'): void {
     if (this.result !== undefined) return;
     this.error = error;
-    if (this.#traced !== 'no') DECIDE.error.publish(this);
-    this.end('error');
+    if (this.#traced !== 'no' && result === 'error') DECIDE.error.publish(this);
+    this.#end(result);
   }
 
-  protected end(result: CallResult): void {
+  #end(result: CallResult): void {
     this.result = result;
     this.endedAt = messageTime();
     this.publishEnd();
@@ -152,28 +150,16 @@ export class DecideMessage extends CallMessage implements Finisher<Decision> {
 
 /** The message of an `acquire`, which may wait and be canceled. */
 export class AcquireMessage extends CallMessage {
-  readonly #signal: AbortSignal;
   #waits = false;
 
-  /** @param signal cancels the call */
-  constructor(limiter: MessageLimiter, parts: readonly Part[], signal: AbortSignal) {
+  constructor(limiter: MessageLimiter, parts: readonly Part[]) {
     super(limiter, { operation: 'acquire', parts }, false);
-    this.#signal = signal;
   }
 
   /** The call begins to wait. */
   waits(): void {
     this.#waits = true;
     WAIT.publish(this);
-  }
-
-  override rejected(error: unknown): void {
-    if (this.result !== undefined || !this.#signal.aborted || error !== this.#signal.reason) {
-      super.rejected(error);
-      return;
-    }
-    this.error = error;
-    this.end('canceled');
   }
 
   protected override publishEnd(): void {

@@ -1,12 +1,12 @@
 import type { Policy } from '../algorithms/algorithm.js';
 import { announce } from '../board/definitions.js';
-import type { Decider } from '../call/call.js';
+import type { Decider, Operation } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
 import type { LimiterKey } from '../keys/redis-key.js';
 import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { Admission, type KeyChange } from './admission.js';
+import { Admission } from './admission.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
 import { checkLimiterOptions, deciderOf, type RateLimiterOptions } from './limiter-options.js';
@@ -145,9 +145,9 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     options: { readonly expiresIn: Duration },
   ): Promise<void> {
     checkOptions('override', options, ['expiresIn']);
-    const lasts = toMicros('override: expiresIn', options.expiresIn);
+    const wait = toMicros('override: expiresIn', options.expiresIn);
     const { parts, overrides } = this.#limits.overridden(this.#limits.parts(key, 1), policy);
-    await this.#admission.change('override', lasts, parts, overrides);
+    await this.#admission.change({ operation: 'override', wait, parts, overrides });
   }
 
   /** Ends an override early. @throws as `block` does */
@@ -175,8 +175,8 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#ownStore?.close();
   }
 
-  async #change(operation: KeyChange, wait: number, key: LimiterKey): Promise<void> {
-    await this.#admission.change(operation, wait, this.#limits.parts(key, 1));
+  async #change(operation: Operation, wait: number, key: LimiterKey): Promise<void> {
+    await this.#admission.change({ operation, wait, parts: this.#limits.parts(key, 1) });
   }
 
   /** @internal For combinations, factories and limits on requests. */
