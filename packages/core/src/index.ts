@@ -65,23 +65,5 @@ export type {
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
 export { subscribe } from './telemetry/channels.js';
-export type {
-  CallResult,
-  DecisionMessage,
-  DegradedEvent,
-  EscalatedMessage,
-  HoldMessage,
-  LeaseMessage,
-  LimitedPart,
-  PauseMessage,
-  RecoveredEvent,
-  RefundMessage,
-  RulesMessage,
-  StoreCallMessage,
-  StoreErrorEvent,
-  StoreEvents,
-  TelemetryChannel,
-  TelemetryMessages,
-  ThresholdMessage,
-} from './telemetry/messages.js';
+export * from './telemetry/messages.js';
 export type { WarningCode, WarningMessage } from './warnings.js';

@@ -34,16 +34,7 @@ export { lengthText } from './duration.js';
 
 export { addressFamily, compileClientKey, groupsOf } from './keys/client-ip.js';
 export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
-export {
-  compileKeyList,
-  firstKey,
-  isKeyList,
-  isKeyWord,
-  KeyListError,
-  keyText,
-  type ListedKey,
-  parseLimitType,
-} from './keys/key-list.js';
+export * from './keys/key-list.js';
 export { readProperty } from './keys/property.js';
 export { keyPart } from './keys/redis-key.js';
 
@@ -81,7 +72,7 @@ export { bindingPart } from './call/call.js';
 // Rules are read from the store again after a change, and published to the fleet.
 
 export { Agenda } from './agenda.js';
-export type { CallCost, RulesDefinition } from './board/definition.js';
+export * from './board/definition.js';
 export { announce, announceRules } from './board/definitions.js';
 export type { SharedTexts } from './board/shared-texts.js';
 export { LAYOUT } from './limiter/limits.js';
@@ -99,21 +90,7 @@ export { PAUSE } from './telemetry/channels.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.
 
-export {
-  type DenialFeed,
-  type FleetBoard,
-  type FleetKind,
-  type FleetNote,
-  MOST_BYTES,
-} from './board/board.js';
-export type {
-  DefinitionKind,
-  LimiterDefinition,
-  MeterDefinition,
-  MeterLimits,
-  PlanDefinition,
-  ProcessDefinitions,
-} from './board/definition.js';
+export * from './board/board.js';
 export { publishDefinitions, publishedHost } from './board/definitions.js';
 export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
@@ -139,16 +116,6 @@ export { deciderOf } from './limiter/limiter-options.js';
 
 // `@sluice/entries` is a store over a database: it keeps the same entries as Redis, and decides on them in this process.
 
-export {
-  boardKey,
-  type Follower,
-  Followers,
-  INDEX,
-  MOST_PROCESSES,
-  newProcess,
-  PROCESS,
-  unread,
-} from './board/board.js';
 export type { SharedText, TextPush } from './board/shared-texts.js';
 export { loadFleet, usageOf } from './board/watching.js';
 export { type Answer, type Call, EVERYONE, type Part, storageKey } from './call/call.js';
@@ -163,17 +130,5 @@ export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js
 
 // `@sluice/meter` holds amounts of several limits, shows the rest, and publishes its holds.
 
-export {
-  holdRule,
-  KEEP,
-  KIND,
-  liveAmounts,
-  MOST_HELD,
-  OWNER,
-  RECORD_HEAD,
-  REFUND,
-  SETTLED,
-  sumOf,
-} from './algorithms/hold/hold.js';
-export { NO_POLICIES } from './board/definition.js';
+export * from './algorithms/hold/hold.js';
 export { HOLD } from './telemetry/channels.js';
