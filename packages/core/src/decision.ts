@@ -1,5 +1,3 @@
-import { sharedByCopies } from './maps.js';
-
 /** What one policy says to a call. All times are whole milliseconds, rounded up: never too early. */
 export interface PolicyDecision {
   /** The policy's name in `policies`; of a single policy the limiter's name. */
@@ -162,21 +160,3 @@ export interface LeaseView {
   readonly until: number;
   readonly permits: number;
 }
-
-/** `Retry-After` in whole seconds, at least 1: never before a retry can pass. None if a retry is not needed or can never pass. */
-export const retryAfterHeader = ({ allowed, retryAfter: ms }: Decision): Record<string, string> =>
-  allowed || !Number.isFinite(ms) ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(ms / 1000))) };
-
-const publicNames = sharedByCopies('public-names', () => new Map<string, string>());
-
-/**
- * Shows clients another name than the limiter's own, which names classes and methods of the program. Channels, logs and tools keep the
- * limiter's own name.
- * @param shown makes the public name, once for each limiter
- */
-export function hideName(limiter: string, shown: (limiter: string) => string): void {
-  if (!publicNames.has(limiter)) publicNames.set(limiter, shown(limiter));
-}
-
-/** The name of a limiter in headers, problems and the messages of errors that clients may see. */
-export const publicName = (limiter: string): string => publicNames.get(limiter) ?? limiter;

@@ -6,19 +6,7 @@ export type { Answer, Decider, Operation, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';
 export type { FailureChoice, Limit, SharedKeys } from './call/limit.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
-export type {
-  BucketView,
-  Decision,
-  DecisionDebug,
-  HoldersView,
-  LeaseView,
-  LogView,
-  PolicyDebug,
-  PolicyDecision,
-  StateDebug,
-  StateView,
-  WindowView,
-} from './decision.js';
+export * from './decision.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';

@@ -5,7 +5,7 @@ import { hasBackground as ofPlatform } from '#platform';
 // Every package checks options, and writes their errors, in the same way.
 
 export { toMicros } from './duration.js';
-export { sharedByCopies } from './maps.js';
+export * from './maps.js';
 export * from './options.js';
 export { warn, warnOnce } from './warnings.js';
 
@@ -52,7 +52,7 @@ export { LimiterPool } from './limiter/limiter-factory.js';
 
 // Limiters of decorated methods are named after the program's classes, and clients see another name.
 
-export { hideName, publicName } from './decision.js';
+export { hideName, publicName } from './public-names.js';
 
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
@@ -74,13 +74,9 @@ export { bindingPart } from './call/call.js';
 export { Agenda } from './agenda.js';
 export * from './board/definition.js';
 export { announce, announceRules } from './board/definitions.js';
-export type { SharedTexts } from './board/shared-texts.js';
+export * from './board/shared-texts.js';
 export { LAYOUT } from './limiter/limits.js';
 export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js';
-
-// `simulate` and rollouts count many keys in bounded memory.
-
-export { RecentMap } from './maps.js';
 
 // `@sluice/outgoing` waits for pauses, whose waits share a listener of a signal, and publishes them.
 
@@ -116,7 +112,6 @@ export { deciderOf } from './limiter/limiter-options.js';
 
 // `@sluice/entries` is a store over a database: it keeps the same entries as Redis, and decides on them in this process.
 
-export type { SharedText, TextPush } from './board/shared-texts.js';
 export { loadFleet, usageOf } from './board/watching.js';
 export { type Answer, type Call, EVERYONE, type Part, storageKey } from './call/call.js';
 export type { Departure, DepartureDeadline } from './call/deadlines.js';
@@ -125,7 +120,6 @@ export { decideBare } from './engine/bare.js';
 export { decodeEntry, type Entry, encodeEntry, expiryOf, numbersOf, packed } from './engine/entry.js';
 export { ESCALATION_SUFFIX, type EscalationState } from './engine/escalation.js';
 export { StoreHealth } from './health/store-health.js';
-export { getOrCreate } from './maps.js';
 export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js';
 
 // `@sluice/meter` holds amounts of several limits, shows the rest, and publishes its holds.

@@ -11,8 +11,8 @@ import {
   waitMs,
 } from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from '../decision.js';
-import { publicName } from '../decision.js';
 import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
+import { publicName } from '../public-names.js';
 
 const NOTHING: readonly Part[] = [];
 

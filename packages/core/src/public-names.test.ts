@@ -1,6 +1,6 @@
 import { rejection } from '../../../tests/support/rejection.js';
-import { hideName } from './decision.js';
 import { fixedWindow, ManualClock, memoryStore, RateLimiter } from './index.js';
+import { hideName } from './public-names.js';
 
 test('every error of a denial shows the public name of its limiter', async () => {
   const name = 'Payments.charge';
