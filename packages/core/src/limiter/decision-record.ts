@@ -143,13 +143,9 @@ export class DecisionRecord implements Decision {
   /** What a decision took and has not given back; `undefined` for any other value. */
   static taken(decision: unknown): readonly Part[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
-    const { parts } = decision.#answer;
-    decision.#taken ??= decision.#call.parts.map(({ limit, key, cost }, i) => ({
-      limit,
-      key,
-      cost,
-      at: parts[i]!.at,
-    }));
+    const { parts } = decision.#call;
+    const { parts: answers } = decision.#answer;
+    decision.#taken ??= parts.map(({ limit, key, cost }, i) => ({ limit, key, cost, at: answers[i]!.at }));
     return decision.#taken;
   }
 

@@ -122,13 +122,8 @@ export const checkDeadline = (
 /** @throws RangeError */
 export function checkWaiting(
   where: string,
-  options: {
-    readonly margin: Duration | undefined;
-    readonly gap?: Duration | undefined;
-    readonly maxWaiting: number | undefined;
-  },
+  { margin, gap, maxWaiting }: Pick<LimiterBaseOptions, 'margin' | 'gap' | 'maxWaiting'>,
 ): WaitingOptions {
-  const { margin, gap, maxWaiting } = options;
   if (maxWaiting !== undefined) checkInteger(`${where}: maxWaiting`, maxWaiting, 0, MOST_BOOKED);
   const micros = (name: string, duration: Duration | undefined) =>
     duration === undefined ? undefined : toMicros(`${where}: ${name}`, duration, 0);
@@ -152,9 +147,6 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     prefetch = false,
     escalate = false,
     notify,
-    margin,
-    gap,
-    maxWaiting,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -177,7 +169,8 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     );
   }
   const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
-  const limits = new Limits(name, policies === undefined ? policy : policies, policies !== undefined, {
+  const byName = policies === undefined ? { [name]: policy! } : { ...policies };
+  const limits = new Limits(name, byName, policies !== undefined, {
     keyPrefix,
     hashTag,
     failure,
@@ -185,7 +178,7 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     remote: store?.remote === true,
     escalate: escalate === false ? undefined : escalate,
     notify,
-    waiting: checkWaiting('RateLimiter', { margin, gap, maxWaiting }),
+    waiting: checkWaiting('RateLimiter', options),
   });
   if (store !== undefined && store.claim === undefined && limits.notifies) {
     throw new TypeError(

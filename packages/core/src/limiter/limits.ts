@@ -33,7 +33,6 @@ interface Common {
 
 /** The compiled policies of a limiter. */
 export class Limits {
-  readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
   /** What the limiter counts by, and the permits of its calls, if they are known. */
   readonly info: { key?: string; cost?: CallCost | undefined } = {};
@@ -50,21 +49,20 @@ export class Limits {
 
   constructor(
     readonly limiter: string,
-    given: Policy | Readonly<Record<string, Policy>> | undefined,
+    readonly policies: Readonly<Record<string, Policy>>,
     readonly several: boolean,
     readonly common: Common,
   ) {
     const { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, waiting } = common;
     this.#isLocal = !remote;
     this.#what = `the key of limiter '${limiter}'`;
-    this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
-    this.names = Object.keys(this.policies);
+    this.names = Object.keys(policies);
     const where = `RateLimiter '${limiter}'`;
     const escalation = escalate === undefined ? undefined : compileEscalation('RateLimiter', escalate);
     const levelsOf = readNotify(where, notify, this.names, several);
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
-    this.#limits = Object.entries(this.policies).map(([name, policy]) => {
+    this.#limits = Object.entries(policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
       const prefetched =
         wanted === undefined || several ? undefined : prefetching(where, own, wanted, kindsToPrefetch);
