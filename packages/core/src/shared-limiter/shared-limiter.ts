@@ -59,6 +59,8 @@ export interface SharedLimiterOptions {
   readonly maxWaiting?: number;
 }
 
+const OPTIONS = ['name', 'store', 'clientId', 'keyPrefix', 'deadline', 'margin', 'maxWaiting'];
+
 /** Default client ids, by store. A store may be an object of the user, so it has no field for this. */
 const clientIds = new WeakMap<Store, string>();
 
@@ -76,15 +78,7 @@ export class SharedLimiter {
 
   /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
-    checkOptions('SharedLimiter', options, [
-      'name',
-      'store',
-      'clientId',
-      'keyPrefix',
-      'deadline',
-      'margin',
-      'maxWaiting',
-    ]);
+    checkOptions('SharedLimiter', options, OPTIONS);
     const { name, store, keyPrefix = 'sluice', margin = 0, maxWaiting } = options;
     checkName('SharedLimiter: name', name);
     checkName('SharedLimiter: keyPrefix', keyPrefix);
