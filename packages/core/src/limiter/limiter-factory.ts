@@ -1,7 +1,6 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import type { EscalateOptions } from '../algorithms/escalate-options.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
+import type { DefinitionKind, LimiterDefinition, PlanDefinition } from '../board/definition.js';
 import { announce } from '../board/definitions.js';
 import type { Decider } from '../call/call.js';
 import { LimiterClosedError } from '../errors.js';
@@ -33,14 +32,7 @@ export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
 const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
 /** The numbers of a pool for each plan, the default one first: for other processes. */
-type PoolPlans = ReadonlyMap<
-  string,
-  {
-    readonly limits: LimiterPolicies;
-    readonly escalate: EscalateOptions | undefined;
-    readonly cost: CallCost | undefined;
-  }
->;
+type PoolPlans = ReadonlyMap<string, Omit<PlanDefinition, 'policies'> & { readonly limits: LimiterPolicies }>;
 
 /** @internal The most recently used limiters of one store, created at run time with the same options. */
 export class LimiterPool {
