@@ -188,19 +188,10 @@ export interface Finisher<T> {
 }
 
 /** The answer to a call of one part that books nothing. */
-export const answerOf = (
-  now: number,
-  wait: number,
-  at: number,
-  remaining: number,
-  reset: number,
-): Answer => ({
-  allowed: wait === 0,
-  queued: false,
-  now,
-  wait,
-  parts: [{ remaining, wait, reset, at, override: undefined }],
-});
+export function answerOf(now: number, wait: number, at: number, remaining: number, reset: number): Answer {
+  const parts = [{ remaining, wait, reset, at, override: undefined }];
+  return { allowed: wait === 0, queued: false, now, wait, parts };
+}
 
 /** Rounded up, so that the time is over after that many milliseconds. */
 export const waitMs = (micros: number): number =>
