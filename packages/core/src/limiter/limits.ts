@@ -109,14 +109,7 @@ export class Limits {
   call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
     const last = this.#lastCall;
     const isKnown = key === this.#lastKey;
-    if (
-      isKnown &&
-      last !== undefined &&
-      costs === last.cost &&
-      operation === last.operation &&
-      !traced &&
-      !last.begun
-    )
+    if (isKnown && costs === last?.cost && operation === last.operation && !traced && !last.begun)
       return last;
     const limits = this.#limits;
     const first = limits[0]!;

@@ -33,13 +33,6 @@ interface Held {
 
 type Ending = Exclude<LeaseMessage['state'], 'held'>;
 
-function publishEnd({ message }: Held, state: Ending): void {
-  if (message === undefined) return;
-  message.state = state;
-  message.endedAt = performance.now();
-  LEASE.publish(message);
-}
-
 /**
  * Renews the leases of permits that this process holds. If the caller never releases them, renewal stops once the decision is garbage
  * collected, and the lease expires.
@@ -61,16 +54,18 @@ export class Leases {
     const known = this.#held.get(id);
     if (known !== undefined) unschedule(known);
     if (this.#closed !== undefined) return;
+    const { clock } = store;
     const held: Held = {
       store,
       owner: new WeakRef(owner),
       part,
       lost: undefined,
       message: known === undefined ? this.#messageOf(part) : known.message,
-      timer: this.#timerOf(store.clock),
+      // Permits that a fallback granted have the clock of the fallback.
+      timer: getOrCreate(this.#timers, clock, () => new RenewalTimer(clock, (one) => void this.#renew(one))),
       next: undefined,
       lease: leaseOf(part, answer),
-      renewed: store.clock.now(),
+      renewed: clock.now(),
     };
     this.#held.set(id, held);
     schedule(held);
@@ -93,7 +88,11 @@ export class Leases {
     if (held === undefined) return;
     unschedule(held);
     this.#held.delete(id);
-    publishEnd(held, state);
+    const { message } = held;
+    if (message === undefined) return;
+    message.state = state;
+    message.endedAt = performance.now();
+    LEASE.publish(message);
   }
 
   /** Publishes that permits are held. Undefined without subscribers. */
@@ -114,18 +113,11 @@ export class Leases {
 
   close(reason: Error): void {
     this.#closed = reason;
-    for (const held of this.#held.values()) {
-      unschedule(held);
-      held.lost?.abort(reason);
-      publishEnd(held, 'lost');
+    for (const { part, lost } of this.#held.values()) {
+      this.release(part, 'lost');
+      lost?.abort(reason);
     }
-    this.#held.clear();
     for (const timer of this.#timers.values()) timer.close();
-  }
-
-  /** Permits that a fallback granted have the clock of the fallback. */
-  #timerOf(clock: Clock): RenewalTimer<Held> {
-    return getOrCreate(this.#timers, clock, () => new RenewalTimer(clock, (held) => void this.#renew(held)));
   }
 
   async #renew(held: Held): Promise<void> {
