@@ -1,5 +1,4 @@
 import { randomUUID } from '#platform';
-import type { Parameters } from '../algorithms/algorithm.js';
 import { MAX_LIMIT, slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { NO_POLICIES } from '../board/definition.js';
 import { announce } from '../board/definitions.js';
@@ -127,7 +126,10 @@ export class SharedLimiter {
   /** The current rate; undefined if none is set. @throws as `trySetRate` does */
   async getConfig(): Promise<SharedRateConfig | undefined> {
     const { rate } = await this.#change({ action: 'get', key: this.#config });
-    return rate && configOf(rate);
+    if (rate === undefined) return undefined;
+    const { limit, window } = slidingLogAlgorithm.figures.size(rate.parameters);
+    const mode = rate.perClient === 1 ? 'PER_CLIENT' : 'OVERALL';
+    return { mode, rate: limit, interval: window / 1000, keepAliveTime: rate.keepAlive / 1000 };
   }
 
   /** Permits that could be taken now. @throws RateNotSetError */
@@ -215,7 +217,14 @@ function storedRate(action: keyof typeof METHODS, options: SharedRate): StoredRa
   checkOneOf(`${where}: mode`, mode, ['OVERALL', 'PER_CLIENT']);
   const limit = checkInteger(`${where}: rate`, rate, 1);
   const window = toMicros(`${where}: interval`, interval);
-  const parameters = parametersOf(where, limit, window);
+  // Each call is stored, or the calls of a slot together.
+  const slot = limit <= MAX_LIMIT ? 0 : Math.ceil(window / SLOTS);
+  if (window + slot > MAX_MICROS) {
+    throw new RangeError(
+      `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together; use a shorter interval`,
+    );
+  }
+  const parameters = slot === 0 ? [limit, window] : [limit, window, slot];
   const keepAlive = toMicros(`${where}: keepAliveTime`, keepAliveTime);
   if (keepAlive < window) {
     throw new RangeError(
@@ -223,24 +232,4 @@ function storedRate(action: keyof typeof METHODS, options: SharedRate): StoredRa
     );
   }
   return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };
-}
-
-/** Parameters of a sliding log that stores each call, or the calls of a slot together. */
-function parametersOf(where: string, limit: number, window: number): Parameters {
-  if (limit <= MAX_LIMIT) return [limit, window];
-  const slot = Math.ceil(window / SLOTS);
-  if (window + slot <= MAX_MICROS) return [limit, window, slot];
-  throw new RangeError(
-    `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together; use a shorter interval`,
-  );
-}
-
-function configOf({ perClient, parameters, keepAlive }: StoredRate): SharedRateConfig {
-  const { limit, window } = slidingLogAlgorithm.figures.size(parameters);
-  return {
-    mode: perClient === 1 ? 'PER_CLIENT' : 'OVERALL',
-    rate: limit,
-    interval: window / 1000,
-    keepAliveTime: keepAlive / 1000,
-  };
 }
