@@ -131,26 +131,21 @@ export class PendingCall extends KeyCall implements TimedCall {
     this.over = true;
     if (this.departure !== undefined) this.departure.hasEnded = true;
     this.departure = undefined; // a decision that is kept would keep all its calls
-    let value: unknown;
     try {
-      value = this.finisher.finish(this, answer);
+      this.resolvePromise(this.finisher.finish(this, answer));
     } catch (error) {
       this.reject(error);
-      return;
     }
-    this.resolvePromise(value);
   }
 
   /** Settles as `answer` does. */
   follow(answer: MaybePromise<Answer>): void {
-    if (isPromise(answer)) {
+    if (!isPromise(answer)) this.resolve(answer);
+    else
       answer.then(
         (settled) => this.resolve(settled),
         (error) => this.reject(error),
       );
-    } else {
-      this.resolve(answer);
-    }
   }
 
   reject(error: unknown): void {
