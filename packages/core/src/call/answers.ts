@@ -1,6 +1,14 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { type Answer, type AnswerSource, type Call, type Part, type PartAnswer, storageKey } from './call.js';
+import {
+  type Answer,
+  type AnswerSource,
+  type Call,
+  KeyCall,
+  type Part,
+  type PartAnswer,
+  storageKey,
+} from './call.js';
 
 /** An answer of the fallback. */
 export interface DegradedAnswer extends Answer {
@@ -81,3 +89,14 @@ function isOneKey(one: Part, other: Part): boolean {
 
 const lengthOf = ({ limit: { prefix, suffix }, key }: Part): number =>
   prefix.length + key.length + suffix.length;
+
+/** The call, by limits that count no denial for an escalation: its caller does not enforce the decision. */
+export function shadowCall(call: KeyCall): KeyCall {
+  const { parts } = call;
+  if (parts.every(({ limit }) => limit.shadow === undefined)) return call;
+  const { operation, wait, traced, overrides } = call;
+  const plain = parts.map(({ limit, key, cost, at }) => {
+    return { limit: { ...limit, ...limit.shadow }, key, cost, at };
+  });
+  return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
+}

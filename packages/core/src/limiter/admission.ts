@@ -1,4 +1,4 @@
-import { mergeByKey, splitByPart } from '../call/answers.js';
+import { mergeByKey, shadowCall, splitByPart } from '../call/answers.js';
 import {
   type Answer,
   type Call,
@@ -14,10 +14,9 @@ import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
-import { AcquireMessage, DecideMessage } from './call-message.js';
+import { AcquireMessage, DecideMessage, publishEscalations } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
 import { DecisionRecord, errorOfDenial } from './decision-record.js';
-import { publishEscalations, shadowCall } from './escalating-limit.js';
 import type { CallObserver } from './observer.js';
 import { Refunds } from './refunds.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';

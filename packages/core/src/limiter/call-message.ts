@@ -1,6 +1,14 @@
-import type { Answer, Call, Decider, Finisher, KeyCall, Part } from '../call/call.js';
+import {
+  type Answer,
+  type Call,
+  type Decider,
+  type Finisher,
+  type KeyCall,
+  type Part,
+  storageKey,
+} from '../call/call.js';
 import type { Decision } from '../decision.js';
-import { BOARD, DECIDE, DECISION, messageTime, WAIT } from '../telemetry/channels.js';
+import { BOARD, DECIDE, DECISION, ESCALATED, messageTime, WAIT } from '../telemetry/channels.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
 type MessageCall = Pick<Call, 'operation' | 'parts'>;
@@ -166,4 +174,19 @@ export class AcquireMessage extends CallMessage {
     if (this.#waits) WAIT.publish(this);
     super.publishEnd();
   }
+}
+
+/** Publishes the blocks that a denial has set: this process made the call, so no other one publishes them. */
+export function publishEscalations(limiter: string, parts: readonly Part[], answer: Answer): void {
+  if (!ESCALATED.hasSubscribers) return;
+  const known = new Set<string>();
+  parts.forEach((part, i) => {
+    const { step = 0, blocked = 0 } = answer.parts[i]!;
+    const stored = storageKey(part);
+    // Parts of a combination that have the same key have one answer.
+    if (step === 0 || known.has(stored)) return;
+    known.add(stored);
+    const { limit, key } = part;
+    ESCALATED.publish({ limiter, policy: limit.name, key, step, blockedFor: Math.ceil(blocked / 1000) });
+  });
 }

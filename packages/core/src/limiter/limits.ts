@@ -10,7 +10,6 @@ import { encodeKey, encodeKeyView, keyPart, type LimiterKey } from '../keys/redi
 import { checkOptions } from '../options.js';
 import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
 import { type Costs, costFor } from './call-options.js';
-import { escalating } from './escalating-limit.js';
 import type { CompiledFailurePolicy } from './failure-policy.js';
 import { type NotifyOptions, readNotify } from './observer.js';
 import { prefetching, type WantedPrefetch } from './prefetch-options.js';
@@ -81,7 +80,11 @@ export class Limits {
       const waits = new BookingRules(own, waiting);
       const plain = { ...base, rule, fallback, notify: thresholds, prefetch: pools, waiting: waits };
       if (escalation === undefined) return plain;
-      return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
+      // New rules, because a call that is not enforced keeps those without an escalation. Not spread: parameters may be a getter.
+      const escalating = Object.assign(compilePolicy(policy), { escalation });
+      const escalatingLocal = Object.assign(compileShare(policy, failure.share), { escalation });
+      const strict = { ...fallback, limit: { ...local, rule: escalatingLocal } };
+      return { ...plain, rule: escalating, fallback: strict, shadow: { rule, fallback } };
     });
   }
 
