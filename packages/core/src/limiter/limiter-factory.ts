@@ -63,7 +63,7 @@ export class LimiterPool {
     this.name = checked.name;
     this.#base = { ...base, name: this.name, store: this.store };
     this.#decider = deciderOf(this.store, checked);
-    this.limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).admission.busy);
+    this.limiters = new RecentMap(max, (limiter) => RateLimiter.isBusy(limiter));
   }
 
   /** @throws RangeError, TypeError for an invalid name or policy */

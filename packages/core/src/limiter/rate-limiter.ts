@@ -181,7 +181,6 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
 
   /** @internal For combinations, factories and limits on requests. */
   static internals(limiter: RateLimiter) {
-    const [store, limits, admission] = [limiter.#store, limiter.#limits, limiter.#admission];
-    return { store, limits, admission, consume: BaseLimiter.consumer(limiter) };
+    return { store: limiter.#store, limits: limiter.#limits, admission: limiter.#admission };
   }
 }
