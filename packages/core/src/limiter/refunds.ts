@@ -71,20 +71,19 @@ export class Refunds {
     permitsOf: (part: Part) => number = ({ cost }) => cost,
   ): Promise<void> {
     if (!REFUND.hasSubscribers) return giveBack();
-    const publish = (error?: unknown) => {
+    let error: unknown;
+    try {
+      await giveBack();
+    } catch (thrown) {
+      error = thrown;
+      throw thrown;
+    } finally {
       for (const part of parts) {
         const { limit, key, cost } = part;
         const estimate = reason === 'settle' ? cost : undefined;
         const permits = permitsOf(part);
         REFUND.publish({ limiter: this.limiter, policy: limit.name, key, reason, permits, estimate, error });
       }
-    };
-    try {
-      await giveBack();
-    } catch (error) {
-      publish(error);
-      throw error;
     }
-    publish();
   }
 }
