@@ -1,7 +1,7 @@
 import { performance } from '#platform';
+import type { Operation } from '../call/call.js';
 import { type Call, storageKey } from '../call/call.js';
-import type { Operation } from '../call/operation.js';
-import { charCodeAt } from '../char-code-at.js';
+import { charCodeAt } from '../runtime.js';
 
 /** Operations after which a key may pass at another moment than a denial said. */
 const INVALIDATES: readonly Operation[] = ['refund', 'block', 'extend-block', 'override', 'reset', 'settle'];

@@ -1,7 +1,7 @@
 import type { UsageOptions } from '../../board/watching.js';
 import { type Clock, systemClock } from '../../clock.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
-import { checkNodeVersion } from '../../version.js';
+import { checkNodeVersion } from '../../runtime.js';
 
 /** The options of `memoryStore`. */
 export interface MemoryStoreOptions {

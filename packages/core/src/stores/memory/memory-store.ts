@@ -1,7 +1,7 @@
 import { MemoryBoard } from '../../board/memory-board.js';
 import { type StoreUsage, usageOf } from '../../board/watching.js';
+import type { Operation } from '../../call/call.js';
 import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
-import type { Operation } from '../../call/operation.js';
 import type { Clock } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';

@@ -2,7 +2,7 @@ import { hasBackground, performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
 import { getOrCreate } from '../../maps.js';
-import { setImmediate } from '../../native-timers.js';
+import { setImmediate } from '../../runtime.js';
 import { Batch, type KeyGroup } from './batch.js';
 
 /** For microtasks: `queueMicrotask` makes a resource for async hooks each time. */

@@ -3,7 +3,7 @@ import { boardScript } from '../../board/board.script.js';
 import type { BoardConnection, ChannelSubscriber } from '../../board/redis-board.js';
 import { unref } from '../../clock.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../../errors.js';
-import { clearTimeout, setTimeout } from '../../native-timers.js';
+import { clearTimeout, setTimeout } from '../../runtime.js';
 import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, runScript, within } from './client.js';
 import { warnOfRefusedBoard } from './client-settings.js';

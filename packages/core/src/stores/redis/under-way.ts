@@ -1,5 +1,5 @@
 import { performance } from '#platform';
-import { setTimeout } from '../../native-timers.js';
+import { setTimeout } from '../../runtime.js';
 
 /** ms that a store waits for answers when it closes: some calls have a long deadline, and some have none. */
 const LONGEST = 5_000;
