@@ -1,7 +1,7 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
 import { createClient } from 'redis';
-import { EVERYONE } from '../../packages/core/src/call/operation.js';
+import { EVERYONE } from '../../packages/core/src/call/call.js';
 import {
   concurrency,
   RateLimiter,

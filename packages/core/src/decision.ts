@@ -160,7 +160,3 @@ export interface LeaseView {
   readonly until: number;
   readonly permits: number;
 }
-
-/** `Retry-After` in whole seconds, at least 1: never before a retry can pass. None if a retry is not needed or can never pass. */
-export const retryAfterHeader = ({ allowed, retryAfter: ms }: Decision): Record<string, string> =>
-  allowed || !Number.isFinite(ms) ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(ms / 1000))) };

@@ -36,9 +36,10 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
   const isWhole = Math.abs(whole - micros) <= 1e-3 || whole / MICROS.ms === value;
   if (!(whole >= min && whole <= MAX_MICROS && isWhole)) {
     const isCalendar = typeof value === 'string' && CALENDAR_LENGTH.test(value);
+    const adverb = String(value).toLowerCase();
     const why = isCalendar
       ? ": only the window of fixedWindow is one of the calendar. Write days, such as '30d'"
-      : hintOf(value);
+      : didYouMean(Object.hasOwn(OF_ADVERB, adverb) ? OF_ADVERB[adverb] : undefined);
     const least = min === 0 ? '0' : min < MICROS.ms ? `${min} µs` : `${min / MICROS.ms} ms`;
     throw new RangeError(
       `${what} must be a duration such as '250ms', '5s', '1m30s', '1h' or a number of milliseconds, ` +
@@ -46,11 +47,6 @@ export function toMicros(what: string, value: Duration, min = 1, or = ''): numbe
     );
   }
   return whole;
-}
-
-function hintOf(value: unknown): string {
-  const adverb = String(value).toLowerCase();
-  return didYouMean(Object.hasOwn(OF_ADVERB, adverb) ? OF_ADVERB[adverb] : undefined);
 }
 
 function parse(text: unknown): number {

@@ -1,4 +1,4 @@
-import { type Decision, retryAfterHeader } from './decision.js';
+import type { Decision } from './decision.js';
 import { publicName } from './public-names.js';
 
 /** Marks our errors across copies of this package (ESM beside CJS), where `instanceof` fails. */
@@ -49,6 +49,10 @@ export class RateLimitExceededError extends SluiceError {
     return this.decision.retryAfter;
   }
 }
+
+/** `Retry-After` in whole seconds, at least 1: never before a retry can pass. None if a retry is not needed or can never pass. */
+const retryAfterHeader = ({ allowed, retryAfter: ms }: Decision): Record<string, string> =>
+  allowed || !Number.isFinite(ms) ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(ms / 1000))) };
 
 function denial({ name, cost, limit, retryAfter }: Decision, queueFull = false): string {
   if (queueFull) return `Rate limit '${publicName(name)}' exceeded: too many calls wait`;

@@ -2,30 +2,17 @@ export type { Algorithm, Policy, Rule } from './algorithms/algorithm.js';
 export type { EscalateOptions } from './algorithms/escalate-options.js';
 export * from './algorithms/list.js';
 export type { StoreUsage, UsageKeys, UsageOptions } from './board/watching.js';
-export type { Answer, Decider, PartAnswer } from './call/call.js';
+export type { Answer, Decider, Operation, PartAnswer } from './call/call.js';
 export { type Call, type Part, storageKey } from './call/call.js';
 export type { FailureChoice, Limit, SharedKeys } from './call/limit.js';
-export type { Operation } from './call/operation.js';
 export { type Clock, ManualClock, systemClock } from './clock.js';
-export type {
-  BucketView,
-  Decision,
-  DecisionDebug,
-  HoldersView,
-  LeaseView,
-  LogView,
-  PolicyDebug,
-  PolicyDecision,
-  StateDebug,
-  StateView,
-  WindowView,
-} from './decision.js';
+export * from './decision.js';
 export type { Duration } from './duration.js';
 export * from './errors.js';
 export type { StoreHealth } from './health/store-health.js';
 export { type ClientIpOptions, clientIp } from './keys/client-ip.js';
 export { LimitType } from './keys/key-list.js';
-export type { LimiterKey } from './keys/key-part.js';
+export type { LimiterKey } from './keys/redis-key.js';
 export { hashKey } from './keys/redis-key.js';
 export type { BaseLimiter, ScheduledTask, TaskContext } from './limiter/base-limiter.js';
 export type {
@@ -47,7 +34,7 @@ export type { KeyCount, NotifyOptions, Threshold, TopKeys } from './limiter/obse
 export type { PrefetchOptions } from './limiter/prefetch-options.js';
 export { RateLimiter, type WrapOptions } from './limiter/rate-limiter.js';
 export type { Reservation } from './limiter/reservation.js';
-export type { SharedRate, SharedRateConfig } from './shared-limiter/rate.js';
+export type { SharedRate, SharedRateConfig } from './shared-limiter/shared-limiter.js';
 export { SharedLimiter, type SharedLimiterOptions } from './shared-limiter/shared-limiter.js';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './stores/memory/memory-store.js';
 export type { RedisClient, RedisClientSettings } from './stores/redis/client.js';
@@ -65,25 +52,5 @@ export type {
 export type { RateChange, StoredRate } from './stores/shared-rate.js';
 export type { Store, StoreCaller } from './stores/store.js';
 export { subscribe } from './telemetry/channels.js';
-export type {
-  CallResult,
-  DecisionMessage,
-  EscalatedMessage,
-  HoldMessage,
-  LeaseMessage,
-  LimitedPart,
-  PauseMessage,
-  RefundMessage,
-  RulesMessage,
-  StoreCallMessage,
-  TelemetryChannel,
-  TelemetryMessages,
-  ThresholdMessage,
-} from './telemetry/messages.js';
-export type {
-  DegradedEvent,
-  RecoveredEvent,
-  StoreErrorEvent,
-  StoreEvents,
-} from './telemetry/store-events.js';
+export * from './telemetry/messages.js';
 export type { WarningCode, WarningMessage } from './warnings.js';

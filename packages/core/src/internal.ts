@@ -5,7 +5,7 @@ import { hasBackground as ofPlatform } from '#platform';
 // Every package checks options, and writes their errors, in the same way.
 
 export { toMicros } from './duration.js';
-export { sharedByCopies } from './maps.js';
+export * from './maps.js';
 export * from './options.js';
 export { warn, warnOnce } from './warnings.js';
 
@@ -34,24 +34,14 @@ export { lengthText } from './duration.js';
 
 export { addressFamily, compileClientKey, groupsOf } from './keys/client-ip.js';
 export { compileKey, type KeyScope, type KeyTemplate } from './keys/key-expression.js';
-export {
-  compileKeyList,
-  firstKey,
-  isKeyList,
-  isKeyWord,
-  KeyListError,
-  keyText,
-  type ListedKey,
-  parseLimitType,
-} from './keys/key-list.js';
-export { keyPart } from './keys/key-part.js';
+export * from './keys/key-list.js';
 export { readProperty } from './keys/property.js';
+export { keyPart } from './keys/redis-key.js';
 
 // A request in memory is decided without a promise, a denial becomes the same error everywhere, and a refund takes what adapters show.
 
 export { BaseLimiter } from './limiter/base-limiter.js';
-export { DECISION_OF, decisionOf } from './limiter/decision-record.js';
-export { errorOfDenial, isFailureDenial } from './limiter/error-of-denial.js';
+export { DECISION_OF, decisionOf, errorOfDenial, isFailureDenial } from './limiter/decision-record.js';
 export { andThen, isPromise, type MaybePromise } from './maybe-promise.js';
 export { isStoreRefusal } from './store-refusal.js';
 
@@ -67,7 +57,7 @@ export { hideName, publicName } from './public-names.js';
 // Clients and logs see hashes of keys; checks of requests run on the runtime's own timers.
 
 export { hashStoredKey } from './keys/redis-key.js';
-export { clearTimeout, setImmediate, setTimeout } from './native-timers.js';
+export { clearTimeout, setImmediate, setTimeout } from './runtime.js';
 
 // `@sluice/upstash` is the Redis store over a client of its own, also where code may not run between requests.
 
@@ -82,40 +72,21 @@ export { bindingPart } from './call/call.js';
 // Rules are read from the store again after a change, and published to the fleet.
 
 export { Agenda } from './agenda.js';
-export type { CallCost, RulesDefinition } from './board/definition.js';
+export * from './board/definition.js';
 export { announce, announceRules } from './board/definitions.js';
-export type { SharedTexts } from './board/shared-texts.js';
+export * from './board/shared-texts.js';
 export { LAYOUT } from './limiter/limits.js';
 export { DECISION, RULES, STORE_CALL, THRESHOLD } from './telemetry/channels.js';
-
-// `simulate` and rollouts count many keys in bounded memory.
-
-export { RecentMap } from './maps.js';
 
 // `@sluice/outgoing` waits for pauses, whose waits share a listener of a signal, and publishes them.
 
 export { Publisher } from './board/definitions.js';
-export { onAbort } from './limiter/waiting/on-abort.js';
-export { Stop } from './limiter/waiting/stop.js';
+export { onAbort, Stop } from './limiter/waiting/stop.js';
 export { PAUSE } from './telemetry/channels.js';
 
 // `@sluice/fleet` reads what processes publish, counts, and sends denials.
 
-export {
-  type DenialFeed,
-  type FleetBoard,
-  type FleetKind,
-  type FleetNote,
-  MOST_BYTES,
-} from './board/board.js';
-export type {
-  DefinitionKind,
-  LimiterDefinition,
-  MeterDefinition,
-  MeterLimits,
-  PlanDefinition,
-  ProcessDefinitions,
-} from './board/definition.js';
+export * from './board/board.js';
 export { publishDefinitions, publishedHost } from './board/definitions.js';
 export type { DenialSource, StoreWatching } from './board/watching.js';
 export { isDegraded } from './call/answers.js';
@@ -124,9 +95,9 @@ export type { Thresholds } from './call/limit.js';
 export { LONGEST_TIMER, unref } from './clock.js';
 export { decodeKey, detach, encodeKey, HASH_LENGTH } from './keys/redis-key.js';
 export type { CallObserver, ObservedLimiter } from './limiter/observer.js';
+export { VERSION } from './runtime.js';
 export { redisScripts } from './stores/redis/wire.js';
 export { BOARD, boardOf } from './telemetry/channels.js';
-export { VERSION } from './version.js';
 
 // `inspectKey` and `openLimiter` decide by the definition of a limiter in another process.
 
@@ -136,47 +107,22 @@ export { decide } from './engine/decide.js';
 export { isEnvelope, type StoredKey } from './engine/entry.js';
 export { escalatedAt } from './engine/escalation.js';
 export { KeyState } from './engine/key-state.js';
-export { deciderOf } from './limiter/decider-of.js';
 export { debugOf } from './limiter/decision-record.js';
+export { deciderOf } from './limiter/limiter-options.js';
 
 // `@sluice/entries` is a store over a database: it keeps the same entries as Redis, and decides on them in this process.
 
-export {
-  boardKey,
-  type Follower,
-  Followers,
-  INDEX,
-  MOST_PROCESSES,
-  newProcess,
-  PROCESS,
-  unread,
-} from './board/board.js';
-export type { SharedText, TextPush } from './board/shared-texts.js';
 export { loadFleet, usageOf } from './board/watching.js';
-export { type Answer, type Call, type Part, storageKey } from './call/call.js';
+export { type Answer, type Call, EVERYONE, type Part, storageKey } from './call/call.js';
 export type { Departure, DepartureDeadline } from './call/deadlines.js';
-export { EVERYONE } from './call/operation.js';
 export { PendingCall, THE_ANSWER } from './call/pending-call.js';
 export { decideBare } from './engine/bare.js';
 export { decodeEntry, type Entry, encodeEntry, expiryOf, numbersOf, packed } from './engine/entry.js';
 export { ESCALATION_SUFFIX, type EscalationState } from './engine/escalation.js';
 export { StoreHealth } from './health/store-health.js';
-export { getOrCreate } from './maps.js';
 export type { RateAnswer, RateChange, StoredRate } from './stores/shared-rate.js';
 
 // `@sluice/meter` holds amounts of several limits, shows the rest, and publishes its holds.
 
-export {
-  holdRule,
-  KEEP,
-  KIND,
-  liveAmounts,
-  MOST_HELD,
-  OWNER,
-  RECORD_HEAD,
-  REFUND,
-  SETTLED,
-  sumOf,
-} from './algorithms/hold/hold.js';
-export { NO_POLICIES } from './board/definition.js';
+export * from './algorithms/hold/hold.js';
 export { HOLD } from './telemetry/channels.js';

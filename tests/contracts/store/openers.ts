@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { EVERYONE } from '../../../packages/core/src/call/operation.js';
+import { EVERYONE } from '../../../packages/core/src/call/call.js';
 import {
   type ManualClock,
   memoryStore,

@@ -8,8 +8,7 @@ import {
   type State,
 } from '../../../packages/core/src/algorithms/algorithm.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
-import type { Answer, Call } from '../../../packages/core/src/call/call.js';
-import type { Operation } from '../../../packages/core/src/call/operation.js';
+import type { Answer, Call, Operation } from '../../../packages/core/src/call/call.js';
 import { PendingCall } from '../../../packages/core/src/call/pending-call.js';
 import { decide } from '../../../packages/core/src/engine/decide.js';
 import { type Entry, expiryOf } from '../../../packages/core/src/engine/entry.js';

@@ -70,14 +70,23 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     'frame: if remaining < 0 then break end',
   ],
   'written with a new TTL instead of in place': [
-    'fw: if raw and ends < ended and #state == #raw then',
-    'tb: if raw and ends < ended and #state == #raw then',
-    'sl: if raw and ends < ended and #state == #raw then',
+    'fw: local lasts = raw and ends < ended',
+    'tb: local lasts = raw and ends < ended',
+    'sl: local lasts = raw and ends < ended',
   ],
   'a state that is shorter is not written in place, so it is decided the long way': [
-    'fw: if raw and ends <= ended then',
-    'tb: if raw and ends <= ended then',
-    'sl: if raw and ends <= ended then',
+    'fw: if lasts and not writes_many then',
+    'tb: if lasts and not writes_many then',
+    'sl: if lasts and not writes_many then',
+  ],
+  'a row of keys that keep their TTL has been handled before': [
+    'fw: elseif life <= 0 then',
+    'tb: elseif life <= 0 then',
+    'sl: elseif life <= 0 then',
+  ],
+  'what other servers know: found by ../batches/rows.test.ts': [
+    'frame: local knows_msetex = (redis.VALKEY_VERSION_NUM or 0) > 590080 or (redis.REDIS_VERSION_NUM or 0) >= 525312',
+    'frame: local knows_msetex = (redis.VALKEY_VERSION_NUM or 0) >= 590080 or (redis.REDIS_VERSION_NUM or 0) > 525312',
   ],
   'moments and times of shared rates are whole ms': [
     'frame: local alive = floor((math.max(key_state.at, now) - now + shared.keep_alive) / 1000)',

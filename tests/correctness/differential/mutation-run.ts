@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { JITTER, type Policy } from '../../../packages/core/src/algorithms/algorithm.js';
 import type { Escalation } from '../../../packages/core/src/algorithms/escalate-options.js';
 import { compilePolicy } from '../../../packages/core/src/algorithms/index.js';
+import type { Operation } from '../../../packages/core/src/call/call.js';
 import type { Booking } from '../../../packages/core/src/call/limit.js';
-import type { Operation } from '../../../packages/core/src/call/operation.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import {
   fixedWindow,

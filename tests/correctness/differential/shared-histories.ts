@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { ANY } from '../../../packages/core/src/algorithms/algorithm.js';
 import { slidingLogAlgorithm } from '../../../packages/core/src/algorithms/sliding-log/sliding-log.js';
-import type { Call } from '../../../packages/core/src/call/call.js';
-import type { Operation } from '../../../packages/core/src/call/operation.js';
+import type { Call, Operation } from '../../../packages/core/src/call/call.js';
 import type { RateChange } from '../../../packages/core/src/stores/shared-rate.js';
 import { limitOf } from '../../support/limit-of.js';
 import { START } from '../../support/timeline.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { Policy } from '../../../packages/core/src/algorithms/algorithm.js';
-import type { Operation } from '../../../packages/core/src/call/operation.js';
+import type { Operation } from '../../../packages/core/src/call/call.js';
 import { decideScript } from '../../../packages/core/src/engine/decide.script.js';
 import {
   denied,

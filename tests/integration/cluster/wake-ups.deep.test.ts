@@ -1,4 +1,4 @@
-import { EVERYONE } from '../../../packages/core/src/call/operation.js';
+import { EVERYONE } from '../../../packages/core/src/call/call.js';
 import { CombinedLimiter, concurrency, gcra, type Store } from '../../../packages/core/src/index.js';
 import type { ClusterNode } from '../../support/redis/redis-cluster.js';
 import { uniqueName } from '../../support/redis-url.js';

@@ -23,7 +23,7 @@ test('exits with 0, 1 or 2 for notes, warnings or errors; --json prints a findin
   const fine = await doctor(server.url);
   expect(fine).toMatchObject({ code: 0, stderr: '' });
   expect(fine.stdout).toMatch(/^note append-only-off\n/m);
-  expect(fine.stdout).toMatch(/^ok server: Redis /m);
+  expect(fine.stdout).toMatch(/^ok server: (?:Redis|Valkey) /m);
   await admin.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru');
   const warned = await doctor(server.url, '--json');
   expect(warned.code).toBe(1);

@@ -57,10 +57,11 @@ test('core exports these types', () => {
       return name !== undefined && (all ?? type) !== undefined ? [name] : [];
     }),
   );
-  const ofErrors = [...source('core/src/errors.ts').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
-    ([, name]) => name!,
-  );
-  expect([...types, ...ofErrors].sort()).toEqual(names(TYPES));
+  const whole = ['decision', 'errors', 'telemetry/messages']
+    .map((file) => source(`core/src/${file}.ts`))
+    .join('');
+  const others = [...whole.matchAll(/^export (?:type|interface) (\w+)/gm)].map(([, name]) => name!);
+  expect([...types, ...others].sort()).toEqual(names(TYPES));
 });
 
 /** The packages that limit requests of a framework. */

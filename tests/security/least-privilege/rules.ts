@@ -20,9 +20,12 @@ export const CREDENTIALS = { username: 'sluice', password: 'a long secret' };
 
 type Ask = (command: string, ...args: string[]) => Promise<unknown>;
 
-/** Creates the user again, with these rules. */
+/** Creates the user again, with these rules, and with the one that only newer servers know. */
 export async function setUser(ask: Ask, rules: readonly string[]): Promise<void> {
-  await ask('ACL', 'SETUSER', CREDENTIALS.username, 'reset', 'on', `>${CREDENTIALS.password}`, ...rules);
+  const [known] = (await ask('COMMAND', 'INFO', 'msetex')) as unknown[];
+  const newer = Array.isArray(known) && known.length > 0 ? ['+msetex'] : [];
+  const { username, password } = CREDENTIALS;
+  await ask('ACL', 'SETUSER', username, 'reset', 'on', `>${password}`, ...rules, ...newer);
 }
 
 /**

@@ -31,6 +31,9 @@ export const ON_CHANNEL: SentCommand = {
   without: 'sluice tail and the live page do not see what processes deny',
 };
 
+/** What servers from Redis 8.4 and Valkey 9.1 on know. */
+export const IN_NEWER: SentCommand = sent('+msetex', (k) => ['1', k, '', 'KEEPTTL'], SLOWER);
+
 /** All commands that the line in docs/operations.md grants. A test compares them. */
 export const SENT_COMMANDS: readonly SentCommand[] = [
   sent('+eval', (k) => ['return 1', '1', k]),

@@ -1,8 +1,7 @@
 import { hasBackground, hostname, process } from '#platform';
 import { unref } from '../clock.js';
 import { getOrCreate } from '../maps.js';
-import { clearTimeout, setTimeout } from '../native-timers.js';
-import { VERSION } from '../version.js';
+import { clearTimeout, setTimeout, VERSION } from '../runtime.js';
 import { type FleetBoard, type FleetKind, MOST_BYTES } from './board.js';
 import type { LimiterDefinition, ProcessDefinitions, RulesDefinition } from './definition.js';
 

@@ -1,6 +1,14 @@
 import { NEVER } from '../algorithms/algorithm.js';
 import type { StoreUnavailableError } from '../errors.js';
-import { type Answer, type AnswerSource, type Call, type Part, type PartAnswer, storageKey } from './call.js';
+import {
+  type Answer,
+  type AnswerSource,
+  type Call,
+  KeyCall,
+  type Part,
+  type PartAnswer,
+  storageKey,
+} from './call.js';
 
 /** An answer of the fallback. */
 export interface DegradedAnswer extends Answer {
@@ -17,16 +25,6 @@ export const degraded = (answer: Answer, source: DegradedAnswer['source']): Degr
 /** Decides a call by the fallback that decided another one. */
 export async function decideByFallback({ source }: DegradedAnswer, call: Call): Promise<DegradedAnswer> {
   return degraded(await source.decider.decide(call), source);
-}
-
-/** Gives back what a fallback took for an answer that is not used. */
-export async function undo(
-  { source, allowed, queued, parts }: DegradedAnswer,
-  sent: readonly Part[],
-): Promise<void> {
-  if (!allowed && !queued) return;
-  const taken = sent.map((part, i) => ({ ...part, at: parts[i]!.at }));
-  await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
 }
 
 /**
@@ -91,3 +89,14 @@ function isOneKey(one: Part, other: Part): boolean {
 
 const lengthOf = ({ limit: { prefix, suffix }, key }: Part): number =>
   prefix.length + key.length + suffix.length;
+
+/** The call, by limits that count no denial for an escalation: its caller does not enforce the decision. */
+export function shadowCall(call: KeyCall): KeyCall {
+  const { parts } = call;
+  if (parts.every(({ limit }) => limit.shadow === undefined)) return call;
+  const { operation, wait, traced, overrides } = call;
+  const plain = parts.map(({ limit, key, cost, at }) => {
+    return { limit: { ...limit, ...limit.shadow }, key, cost, at };
+  });
+  return KeyCall.of({ operation, wait, parts: plain, traced, overrides });
+}

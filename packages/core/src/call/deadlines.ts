@@ -1,6 +1,6 @@
 import { hasBackground, performance } from '#platform';
 import type { StoreUnavailableError } from '../errors.js';
-import { clearTimeout, setImmediate, setTimeout } from '../native-timers.js';
+import { clearTimeout, setImmediate, setTimeout } from '../runtime.js';
 
 /** ms; a timer that fires later than this was delayed by the process itself. */
 const EVENT_LOOP_LAG = 5;
@@ -154,15 +154,13 @@ export class Deadlines {
 
 /** The deadline of a call that may need several requests. It starts once, and each stage gets the time that is left. */
 export class CallDeadline extends Deadline {
-  readonly #start: (deadline: CallDeadline) => Deadlines;
   #deadlines: Deadlines | undefined;
   #state: 'new' | 'running' | 'over' | 'ended' = 'new';
   #stage: (() => void) | undefined;
 
   /** @param start puts it into a list */
-  constructor(start: (deadline: CallDeadline) => Deadlines) {
+  constructor(private readonly start: (deadline: CallDeadline) => Deadlines) {
     super();
-    this.#start = start;
   }
 
   get over(): boolean {
@@ -173,7 +171,7 @@ export class CallDeadline extends Deadline {
   begin(): void {
     if (this.#state !== 'new') return;
     this.#state = 'running';
-    this.#deadlines = this.#start(this);
+    this.#deadlines = this.start(this);
   }
 
   /** The next stage: a call that fails when the time is over. */

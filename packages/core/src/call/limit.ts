@@ -1,5 +1,6 @@
 import type { Rule } from '../algorithms/algorithm.js';
 import type { Clock } from '../clock.js';
+import { MAX_MICROS } from '../duration.js';
 import type { StoreUnavailableError } from '../errors.js';
 
 /** How an `acquire` waits for the permits of a part. */
@@ -17,6 +18,55 @@ export const PLAIN_BOOKING: Booking = { margin: 0, gap: 0, maxWaiting: Number.MA
 /** The most calls that wait for a key, because each call reads and writes all bookings. */
 export const MOST_BOOKED = 1000;
 
+/** The options of a limiter for calls that wait. */
+export interface WaitingOptions {
+  /** µs; undefined: by what the sleeps of this process end late. */
+  readonly margin: number | undefined;
+  /** µs; undefined: the margin. */
+  readonly gap: number | undefined;
+  readonly maxWaiting: number | undefined;
+}
+
+/** µs; the largest margin that is not set. */
+const LONGEST_MARGIN = 50_000;
+/** It takes at most 1 part in 20 of the rate. */
+const PART = 20;
+/** A call is late when it wakes up, and as late again on its way to the network. */
+const TWICE = 2;
+
+/** How the calls of a limit wait. */
+export class BookingRules {
+  #last = PLAIN_BOOKING;
+  #lastCost = 0;
+  /** µs; `LONGEST_MARGIN` or less. */
+  readonly #most: number;
+
+  constructor(
+    readonly rule: Rule,
+    readonly options: WaitingOptions,
+  ) {
+    this.#most = isSpaced(rule) ? 0 : Math.min(LONGEST_MARGIN, Math.floor(rule.window / PART));
+  }
+
+  /** The same object for equal calls. */
+  of(cost: number, clock: Clock): Booking {
+    const { limit, window } = this.rule;
+    const margin = this.options.margin ?? Math.min(this.#most, TWICE * (clock.lateness?.() ?? 0));
+    const { maxWaiting = PLAIN_BOOKING.maxWaiting } = this.options;
+    if (margin !== this.#last.margin || maxWaiting !== this.#last.maxWaiting || cost !== this.#lastCost) {
+      // Calls that start apart arrive apart. A whole limit still passes in each window.
+      const pace = Math.floor((cost * (window - margin)) / Math.max(1, limit));
+      this.#last = { margin, gap: Math.max(0, Math.min(this.options.gap ?? margin, pace)), maxWaiting };
+      this.#lastCost = cost;
+    }
+    return this.#last;
+  }
+}
+
+/** The queue of a leaky bucket is as long as its calls take to leave: a margin between them would leave room for fewer calls. */
+const isSpaced = ({ algorithm, parameters }: Rule): boolean =>
+  (algorithm.booking?.maxWait?.(parameters, 1) ?? MAX_MICROS) < MAX_MICROS;
+
 /** What all keys of a limit have in common: one object for all its calls. Stores read only the rule and where its states are stored. */
 export interface Limit {
   readonly rule: Rule;
@@ -30,7 +80,7 @@ export interface Limit {
   /** Its name in its limiter. */
   readonly policy: string;
   /** How its calls wait. */
-  readonly waiting?: BookingSource | undefined;
+  readonly waiting?: BookingRules | undefined;
   /** How it decides while its store is out. Without it, calls reject. */
   readonly fallback?: FallbackLimit | undefined;
   /** Its prefetched permits, if it has the option. */
@@ -49,11 +99,6 @@ export interface SharedKeys {
   readonly config: string;
   /** Where the state of this client is stored, if each client has the rate for itself. */
   readonly client: string;
-}
-
-/** How calls wait for a limit. */
-export interface BookingSource {
-  of(cost: number, clock: Clock): Booking;
 }
 
 /** How a limiter decides while its store is out. */

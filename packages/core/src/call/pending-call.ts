@@ -1,10 +1,9 @@
 import type { Parameters } from '../algorithms/algorithm.js';
 import type { StoreConfigurationError, StoreUnavailableError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
-import { type Answer, type Call, type Finisher, KeyCall, type Part } from './call.js';
+import { type Answer, type Call, type Finisher, KeyCall, type Operation, type Part } from './call.js';
 import type { CallDeadline, Deadlines, Departure, TimedCall } from './deadlines.js';
 import type { Booking, Limit } from './limit.js';
-import type { Operation } from './operation.js';
 
 /** The server that a call is sent to; see `NodeHealth`. */
 export interface CallNode {
@@ -132,26 +131,21 @@ export class PendingCall extends KeyCall implements TimedCall {
     this.over = true;
     if (this.departure !== undefined) this.departure.hasEnded = true;
     this.departure = undefined; // a decision that is kept would keep all its calls
-    let value: unknown;
     try {
-      value = this.finisher.finish(this, answer);
+      this.resolvePromise(this.finisher.finish(this, answer));
     } catch (error) {
       this.reject(error);
-      return;
     }
-    this.resolvePromise(value);
   }
 
   /** Settles as `answer` does. */
   follow(answer: MaybePromise<Answer>): void {
-    if (isPromise(answer)) {
+    if (!isPromise(answer)) this.resolve(answer);
+    else
       answer.then(
         (settled) => this.resolve(settled),
         (error) => this.reject(error),
       );
-    } else {
-      this.resolve(answer);
-    }
   }
 
   reject(error: unknown): void {

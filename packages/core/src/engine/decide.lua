@@ -143,6 +143,9 @@ if alike then
 end
 -- What the keys behind the first `from` hold, up to the key `to`.
 local raws, from, to = nil, 0, 0
+-- Servers from Redis 8.4 and Valkey 9.1 on write several keys with one command: see take-run.lua.
+local knows_msetex = (redis.VALKEY_VERSION_NUM or 0) >= 590080 or (redis.REDIS_VERSION_NUM or 0) >= 525312
+local writes_many, writes, rows = false, { nil, nil, nil, nil }, { nil, nil, nil, nil }
 while last > offset or next <= size do
   -- The numbers of a group are checked before its keys are written.
   if last == offset and arguments[next] ~= '0' then

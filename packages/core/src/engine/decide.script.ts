@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: '6546af365b418be7779beaf98e5e726b775ff8fa',
+  sha1: 'acc6b14829e92e2147d15b1a56408d792becb859',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -67,6 +67,8 @@ if alike then
 last, rule, cost, times = #keys, rules[1], integer(arguments[2], 0), integer(arguments[3], 1)
 end
 local raws, from, to = nil, 0, 0
+local knows_msetex = (redis.VALKEY_VERSION_NUM or 0) >= 590080 or (redis.REDIS_VERSION_NUM or 0) >= 525312
+local writes_many, writes, rows = false, { nil, nil, nil, nil }, { nil, nil, nil, nil }
 while last > offset or next <= size do
 if last == offset and arguments[next] ~= '0' then
 last = offset + integer(arguments[next], 1)
@@ -79,16 +81,18 @@ if last > offset and cost > 0 and #rule > 0 then
 local tag = rule.tag
 if tag == 'fw' then
 if offset >= to then
-from, to = offset, last
+from, to, writes_many = offset, last, false
 if to - from == 1 then
 raws = try('GET', keys[to])
 if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
+writes_many = knows_msetex
 end
 end
 simple = true
+local writes_end, rows_end, row_life = 0, 0, nil
 while offset < to do
 local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
 local state = raw
@@ -132,10 +136,20 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends <= ended and #state == #raw then
+local lasts = raw and ends <= ended
+if lasts and not writes_many and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
-local life = floor((ends - now) / 1000) + 2
+local life = lasts and writes_many and 0 or floor((ends - now) / 1000) + 2
+if writes_many then
+if not raw then life = -life end
+if life ~= row_life then
+rows[rows_end + 1], rows[rows_end + 2], rows[rows_end + 3], rows[rows_end + 4] = writes_end + 1, life, offset, known
+rows_end, row_life = rows_end + 4, life
+end
+writes[writes_end + 1], writes[writes_end + 2] = key, state
+writes_end = writes_end + 2
+else
 if life <= LARGEST_LONG then life = format('%d', life) end
 if raw then
 written = try('SET', key, state, 'PX', life)
@@ -145,6 +159,7 @@ end
 written = written and written.ok
 end
 end
+end
 if not written then
 for n = known + 1, replied do replies[n] = nil end
 replied, simple = known, false
@@ -152,19 +167,41 @@ break
 end
 offset = offset + 1
 end
+rows[rows_end + 1] = writes_end + 1
+for row = 1, rows_end, 4 do
+local start, life, behind = rows[row], rows[row + 1], rows[row + 4]
+local key, state, next_key, options = writes[behind], writes[behind + 1], writes[behind + 2], 1
+if life == 0 then
+writes[behind] = 'KEEPTTL'
+elseif life < 0 then
+writes[behind], writes[behind + 1], writes[behind + 2], options = 'NX', 'PX', -life, 3
+else
+writes[behind], writes[behind + 1], options = 'PX', life, 2
+end
+local written = try('MSETEX', (behind - start) / 2, elements(writes, start, behind + options - 1))
+writes[behind], writes[behind + 1], writes[behind + 2] = key, state, next_key
+if written ~= 1 then
+offset, writes_many = rows[row + 2], false
+for n = rows[row + 3] + 1, replied do replies[n] = nil end
+replied = rows[row + 3]
+break
+end
+end
 end
 if tag == 'sl' or tag == 'sw' then
 if offset >= to then
-from, to = offset, last
+from, to, writes_many = offset, last, false
 if to - from == 1 then
 raws = try('GET', keys[to])
 if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
+writes_many = knows_msetex
 end
 end
 simple = true
+local writes_end, rows_end, row_life = 0, 0, nil
 while offset < to do
 local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
 local state = raw
@@ -231,10 +268,20 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends <= ended and #state == #raw then
+local lasts = raw and ends <= ended
+if lasts and not writes_many and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
-local life = floor((ends - now) / 1000) + 2
+local life = lasts and writes_many and 0 or floor((ends - now) / 1000) + 2
+if writes_many then
+if not raw then life = -life end
+if life ~= row_life then
+rows[rows_end + 1], rows[rows_end + 2], rows[rows_end + 3], rows[rows_end + 4] = writes_end + 1, life, offset, known
+rows_end, row_life = rows_end + 4, life
+end
+writes[writes_end + 1], writes[writes_end + 2] = key, state
+writes_end = writes_end + 2
+else
 if life <= LARGEST_LONG then life = format('%d', life) end
 if raw then
 written = try('SET', key, state, 'PX', life)
@@ -244,6 +291,7 @@ end
 written = written and written.ok
 end
 end
+end
 if not written then
 for n = known + 1, replied do replies[n] = nil end
 replied, simple = known, false
@@ -251,19 +299,41 @@ break
 end
 offset = offset + 1
 end
+rows[rows_end + 1] = writes_end + 1
+for row = 1, rows_end, 4 do
+local start, life, behind = rows[row], rows[row + 1], rows[row + 4]
+local key, state, next_key, options = writes[behind], writes[behind + 1], writes[behind + 2], 1
+if life == 0 then
+writes[behind] = 'KEEPTTL'
+elseif life < 0 then
+writes[behind], writes[behind + 1], writes[behind + 2], options = 'NX', 'PX', -life, 3
+else
+writes[behind], writes[behind + 1], options = 'PX', life, 2
+end
+local written = try('MSETEX', (behind - start) / 2, elements(writes, start, behind + options - 1))
+writes[behind], writes[behind + 1], writes[behind + 2] = key, state, next_key
+if written ~= 1 then
+offset, writes_many = rows[row + 2], false
+for n = rows[row + 3] + 1, replied do replies[n] = nil end
+replied = rows[row + 3]
+break
+end
+end
 end
 if tag == 'tb' then
 if offset >= to then
-from, to = offset, last
+from, to, writes_many = offset, last, false
 if to - from == 1 then
 raws = try('GET', keys[to])
 if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
+writes_many = knows_msetex
 end
 end
 simple = true
+local writes_end, rows_end, row_life = 0, 0, nil
 while offset < to do
 local known, raw, done, ends, ended = replied, raws[offset - from + 1], 0, nil, nil
 local state = raw
@@ -334,10 +404,20 @@ end
 local written = done == times
 if written and ends then
 local key = keys[offset + 1]
-if raw and ends <= ended and #state == #raw then
+local lasts = raw and ends <= ended
+if lasts and not writes_many and #state == #raw then
 written = try('SETRANGE', key, '0', state) == #state
 else
-local life = floor((ends - now) / 1000) + 2
+local life = lasts and writes_many and 0 or floor((ends - now) / 1000) + 2
+if writes_many then
+if not raw then life = -life end
+if life ~= row_life then
+rows[rows_end + 1], rows[rows_end + 2], rows[rows_end + 3], rows[rows_end + 4] = writes_end + 1, life, offset, known
+rows_end, row_life = rows_end + 4, life
+end
+writes[writes_end + 1], writes[writes_end + 2] = key, state
+writes_end = writes_end + 2
+else
 if life <= LARGEST_LONG then life = format('%d', life) end
 if raw then
 written = try('SET', key, state, 'PX', life)
@@ -347,12 +427,33 @@ end
 written = written and written.ok
 end
 end
+end
 if not written then
 for n = known + 1, replied do replies[n] = nil end
 replied, simple = known, false
 break
 end
 offset = offset + 1
+end
+rows[rows_end + 1] = writes_end + 1
+for row = 1, rows_end, 4 do
+local start, life, behind = rows[row], rows[row + 1], rows[row + 4]
+local key, state, next_key, options = writes[behind], writes[behind + 1], writes[behind + 2], 1
+if life == 0 then
+writes[behind] = 'KEEPTTL'
+elseif life < 0 then
+writes[behind], writes[behind + 1], writes[behind + 2], options = 'NX', 'PX', -life, 3
+else
+writes[behind], writes[behind + 1], options = 'PX', life, 2
+end
+local written = try('MSETEX', (behind - start) / 2, elements(writes, start, behind + options - 1))
+writes[behind], writes[behind + 1], writes[behind + 2] = key, state, next_key
+if written ~= 1 then
+offset, writes_many = rows[row + 2], false
+for n = rows[row + 3] + 1, replied do replies[n] = nil end
+replied = rows[row + 3]
+break
+end
 end
 end
 end

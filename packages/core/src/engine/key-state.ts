@@ -1,7 +1,7 @@
 import { ANY, JITTER, NEVER, type Parameters, type State } from '../algorithms/algorithm.js';
 import type { Part, PartAnswer, Trace } from '../call/call.js';
+import { EVERYONE, type Operation } from '../call/call.js';
 import type { Booking } from '../call/limit.js';
-import { EVERYONE, type Operation } from '../call/operation.js';
 import { Counter } from './counter.js';
 import { type EffectiveRate, type Entry, type Envelope, isEnvelope, isForgotten } from './entry.js';
 import { type EscalationState, strike } from './escalation.js';

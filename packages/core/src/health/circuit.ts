@@ -1,6 +1,6 @@
 import { hasBackground, performance } from '#platform';
 import { StoreUnavailableError } from '../errors.js';
-import { clearTimeout, setTimeout } from '../native-timers.js';
+import { clearTimeout, setTimeout } from '../runtime.js';
 
 /** Failures in a row, each with a cause of its own, that open the circuit. */
 const FAILURES = 5;

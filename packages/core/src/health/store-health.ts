@@ -8,7 +8,7 @@ import {
 import { describe } from '../options.js';
 import { isOutage, isStoreRefusal } from '../store-refusal.js';
 import { DEGRADED, RECOVERED, STORE_ERROR } from '../telemetry/channels.js';
-import type { StoreErrorEvent, StoreEvents } from '../telemetry/store-events.js';
+import type { StoreErrorEvent, StoreEvents } from '../telemetry/messages.js';
 import { Circuit, type CircuitListener, type Ticket } from './circuit.js';
 import { OutageWarning, warnOfSetUp } from './outage-warning.js';
 

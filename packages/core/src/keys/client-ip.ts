@@ -50,7 +50,10 @@ export const addressFamily = (text: string): 0 | 4 | 6 =>
 
 /** The 16-bit groups of an address that `clientIp` returned for a whole address: two of IPv4, eight of IPv6. */
 export function groupsOf(host: string): readonly number[] {
-  if (host.includes(':')) return ipv6Groups(host)!;
+  return host.includes(':') ? ipv6Groups(host)! : ipv4Groups(host);
+}
+
+function ipv4Groups(host: string): readonly [high: number, low: number] {
   const [a, b, c, d] = host.split('.').map(Number) as [number, number, number, number];
   return [a * 256 + b, c * 256 + d];
 }
@@ -65,8 +68,8 @@ function ipv6Groups(text: string): number[] | undefined {
   if (!tail.includes('.')) return parse(host);
   // ipaddr.js reads octal here, and wrongly takes `::1.2.3.4` for a mapped address.
   if (!IPV4.test(tail)) return undefined;
-  const [a, b, c, d] = tail.split('.').map(Number) as [number, number, number, number];
-  return parse(`${host.slice(0, colon + 1)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`);
+  const [high, low] = ipv4Groups(tail);
+  return parse(`${host.slice(0, colon + 1)}${high.toString(16)}:${low.toString(16)}`);
 }
 
 function parse(host: string): number[] | undefined {

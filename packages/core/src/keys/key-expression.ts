@@ -1,8 +1,7 @@
 import { KeyResolutionError } from '../errors.js';
 import { describe } from '../options.js';
-import { keyPart } from './key-part.js';
 import { jsonPathReader, MOST_VALUES, readProperty } from './property.js';
-import { encodePart, separates } from './redis-key.js';
+import { encodePart, keyPart, separates } from './redis-key.js';
 import { type Expression, parseTemplate } from './template-syntax.js';
 
 /** Returns the value of a root name (`user`, `req`, `0`), or undefined. The caller decides what names mean. */
@@ -63,22 +62,18 @@ export function compileKey(template: string): KeyTemplate {
     return { ...common, resolve: (scope) => head + read(scope) + tail };
   }
   const after = rest.map((text, i) => (i === rest.length - 1 || separates(text) ? text : `${text}:`));
-  return { ...common, resolve: (scope) => joinParts(head, values, after, scope) };
+  return {
+    ...common,
+    resolve(scope) {
+      let key = head;
+      for (let i = 0; i < values.length; i++) key += encodePart(values[i]!.read(scope)) + after[i];
+      return key;
+    },
+  };
 }
 
 const pathName = ({ root, path }: Expression): string =>
   encodePart([root, ...path.map(({ name }) => name)].join('.'));
-
-function joinParts(
-  head: string,
-  values: readonly Value[],
-  after: readonly string[],
-  scope: KeyScope,
-): string {
-  let key = head;
-  for (let i = 0; i < values.length; i++) key += encodePart(values[i]!.read(scope)) + after[i];
-  return key;
-}
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
 

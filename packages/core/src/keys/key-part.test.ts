@@ -1,5 +1,5 @@
 import { KeyResolutionError } from '../errors.js';
-import { keyPart } from './key-part.js';
+import { keyPart } from './redis-key.js';
 
 const cyclic: Record<string, unknown> = {};
 cyclic.self = cyclic;

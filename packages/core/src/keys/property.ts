@@ -60,7 +60,4 @@ function valuesLeft(value: unknown, steps: readonly Step[], at: number, most: nu
   return rest;
 }
 
-interface Result {
-  readonly value: unknown;
-  readonly parent: unknown;
-}
+type Result = Readonly<Record<'value' | 'parent', unknown>>;

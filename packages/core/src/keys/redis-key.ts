@@ -1,5 +1,5 @@
 import { sha256 } from '#platform';
-import { keyPart, type LimiterKey } from './key-part.js';
+import { KeyResolutionError } from '../errors.js';
 
 const MAX_BYTES = 128;
 /** V8 copies shorter slices; from this length on a slice is a view that keeps the whole parent string alive. */
@@ -12,6 +12,47 @@ const SEPARATOR = /[:/|;# ]/;
 
 const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
 const ASCII = Array.from({ length: 0x80 }, (_, code) => `%${hex(code)}`);
+
+/** The counted thing: a user's id, an address, a phone number, or one word for all calls. */
+export type LimiterKey = string | number | bigint | boolean;
+
+/**
+ * Converts a value to the text of a key. A string stays as it is; a finite number, a bigint and a boolean become their usual text, so 7
+ * and '7' are the same key, and -0 is '0'.
+ *
+ * Other values are refused: different callers would share their text (`[object Object]`, `undefined`, the empty string), or a client could
+ * choose it (`?phone[]=a` arrives as an array).
+ * @param what names the value in errors, such as `#{user.id}` or `the user id`
+ * @param expression the error's `expression`; default `what`
+ * @throws KeyResolutionError naming `what` and the kind of the value, never the value
+ */
+export function keyPart(value: unknown, what: string, expression: string = what): string {
+  switch (typeof value) {
+    case 'string':
+      if (value !== '') return value;
+      break;
+    case 'number':
+      if (Number.isFinite(value)) return String(value);
+      break;
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+  }
+  throw new KeyResolutionError(
+    `${what} ${problem(value)}; a key needs a string, a finite number, a bigint or a boolean`,
+    expression,
+  );
+}
+
+function problem(value: unknown): string {
+  if (value === undefined) return 'is missing (undefined)';
+  if (value === null) return 'is null';
+  if (value === '') return 'is an empty string';
+  if (typeof value === 'number') return `is ${value}`;
+  if (typeof value === 'object') return Array.isArray(value) ? 'is an array' : 'is an object';
+  return `is a ${typeof value}`;
+}
 
 /**
  * Encodes any string as the last part of a Redis key, or as a key of any other store.
@@ -64,9 +105,7 @@ export function encodePart(value: string): string {
 }
 
 /** Does a text contain a character that no encoded part contains, so that it separates two parts? */
-export function separates(text: string): boolean {
-  return SEPARATOR.test(text);
-}
+export const separates = (text: string): boolean => SEPARATOR.test(text);
 
 /**
  * A copy that keeps no longer string alive: an id cut from a 16 kB header would otherwise hold all 16 kB as long as a store keeps the id.

@@ -1,7 +1,7 @@
-import type { Parameters } from '../algorithms/algorithm.js';
-import { mergeByKey, splitByPart } from '../call/answers.js';
+import { mergeByKey, shadowCall, splitByPart } from '../call/answers.js';
 import {
   type Answer,
+  type Call,
   type Decider,
   type Finisher,
   isHeld,
@@ -14,20 +14,15 @@ import { MAX_MICROS } from '../duration.js';
 import { LimiterClosedError } from '../errors.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { DECIDE, DECISION, isTraced, WAIT } from '../telemetry/channels.js';
-import { AcquireMessage, DecideMessage } from './call-message.js';
+import { AcquireMessage, DecideMessage, publishEscalations } from './call-message.js';
 import type { WaitLimits } from './call-options.js';
-import { DecisionRecord } from './decision-record.js';
-import { errorOfDenial } from './error-of-denial.js';
-import { publishEscalations, shadowCall } from './escalating-limit.js';
+import { DecisionRecord, errorOfDenial } from './decision-record.js';
 import type { CallObserver } from './observer.js';
 import { Refunds } from './refunds.js';
 import { answeredBy, HeldPermits, isQueueFull, mayQueue } from './waiting/held-permits.js';
 import { Leases } from './waiting/leases.js';
 import { Stop } from './waiting/stop.js';
 import { WakeOrder } from './waiting/wake-order.js';
-
-/** What operators do to a key. */
-export type KeyChange = 'block' | 'extend-block' | 'override' | 'reset';
 
 const holds = (part: Part): boolean => part.cost > 0 && isHeld(part);
 
@@ -97,15 +92,14 @@ export class Admission implements Finisher<Decision> {
       asyncEnd.hasSubscribers ||
       error.hasSubscribers;
     const admitted = shadow ? shadowCall(call) : call;
-    return heard
-      ? this.#publish(admitted, shadow, now)
-      : this.#send(admitted, shadow ? this.#shadow : this, now);
+    const finisher = shadow ? this.#shadow : this;
+    return heard ? this.#publish(admitted, finisher, now) : this.#send(admitted, finisher, now);
   }
 
-  #publish(call: KeyCall, shadow: boolean, now: boolean): MaybePromise<Decision> {
+  #publish(call: KeyCall, finisher: Finisher<Decision>, now: boolean): MaybePromise<Decision> {
     const traced = isTraced();
-    if (call.operation === 'peek' && !traced) return this.#send(call, shadow ? this.#shadow : this, now);
-    const message = new DecideMessage(this, call, shadow);
+    if (call.operation === 'peek' && !traced) return this.#send(call, finisher, now);
+    const message = new DecideMessage(this, call, finisher === this.#shadow, finisher);
     return traced ? message.trace(() => this.#send(call, message, now)) : this.#send(call, message, now);
   }
 
@@ -163,15 +157,15 @@ export class Admission implements Finisher<Decision> {
     const stop = new Stop(signal);
     const traced = isTraced();
     const heard = traced || DECISION.hasSubscribers || WAIT.hasSubscribers;
-    const message = heard ? new AcquireMessage(this, parts, stop.signal) : undefined;
+    const message = heard ? new AcquireMessage(this, parts) : undefined;
     const acquire = () => this.#acquire(parts, timeout, stop, message);
     const acquired = traced ? message!.trace(acquire) : acquire();
     this.#waiting.set(stop, acquired);
     try {
       return await acquired;
     } catch (error) {
-      message?.rejected(error);
       const canceled = stop.isAborted && error === stop.reason;
+      message?.rejected(error, canceled ? 'canceled' : 'error');
       this.observer?.failed({ parts }, error, false, canceled);
       throw error;
     } finally {
@@ -235,14 +229,9 @@ export class Admission implements Finisher<Decision> {
     this.observer?.charged({ parts: keys }, answer);
   }
 
-  async change(
-    operation: KeyChange,
-    wait: number,
-    parts: readonly Part[],
-    overrides?: readonly Parameters[],
-  ): Promise<void> {
+  async change(change: Call): Promise<void> {
     this.checkOpen();
-    if (parts.length > 0) await this.decider.decide({ operation, wait, parts, overrides });
+    if (change.parts.length > 0) await this.decider.decide(change);
   }
 
   /** Aborted when a lease of this decision is lost; undefined if it holds no permits. */

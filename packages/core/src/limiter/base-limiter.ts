@@ -1,5 +1,4 @@
-import type { KeyCall, Part } from '../call/call.js';
-import type { Operation } from '../call/operation.js';
+import type { KeyCall, Operation, Part } from '../call/call.js';
 import type { Decision } from '../decision.js';
 import { isPromise, type MaybePromise } from '../maybe-promise.js';
 import { checkOptions, describe } from '../options.js';

@@ -1,12 +1,17 @@
-import type { Answer, CallParts, Decider, Finisher, KeyCall, Part } from '../call/call.js';
-import type { Operation } from '../call/operation.js';
+import {
+  type Answer,
+  type Call,
+  type Decider,
+  type Finisher,
+  type KeyCall,
+  type Part,
+  storageKey,
+} from '../call/call.js';
 import type { Decision } from '../decision.js';
-import { BOARD, DECIDE, DECISION, messageTime, WAIT } from '../telemetry/channels.js';
+import { BOARD, DECIDE, DECISION, ESCALATED, messageTime, WAIT } from '../telemetry/channels.js';
 import type { CallResult, DecisionMessage, LimitedPart } from '../telemetry/messages.js';
 
-interface MessageCall extends CallParts {
-  readonly operation: Operation;
-}
+type MessageCall = Pick<Call, 'operation' | 'parts'>;
 
 /** Who makes the call. */
 interface MessageLimiter {
@@ -104,18 +109,18 @@ class CallMessage implements DecisionMessage {
 
   ended(decision: Decision): void {
     this.decision = decision;
-    this.end(decision.allowed ? 'allowed' : 'denied');
+    this.#end(decision.allowed ? 'allowed' : 'denied');
   }
 
   /** Does nothing if the call has ended: a denied `acquire` throws after its decision. */
-  rejected(error: unknown): void {
+  rejected(error: unknown, result: 'error' | 'canceled' = 'error'): void {
     if (this.result !== undefined) return;
     this.error = error;
-    if (this.#traced !== 'no') DECIDE.error.publish(this);
-    this.end('error');
+    if (this.#traced !== 'no' && result === 'error') DECIDE.error.publish(this);
+    this.#end(result);
   }
 
-  protected end(result: CallResult): void {
+  #end(result: CallResult): void {
     this.result = result;
     this.endedAt = messageTime();
     this.publishEnd();
@@ -129,42 +134,34 @@ class CallMessage implements DecisionMessage {
   }
 }
 
-/** Makes the decision of an answer. */
-interface DecidingLimiter extends MessageLimiter {
-  finish(call: KeyCall, answer: Answer, shadow: boolean): Decision;
-  failed(call: KeyCall, error: unknown, shadow: boolean): void;
-}
-
 /** The message of a `consume` or a `peek`: the call's finisher, which publishes it when the call ends. */
 export class DecideMessage extends CallMessage implements Finisher<Decision> {
-  readonly #decides: DecidingLimiter;
+  readonly #finisher: Finisher<Decision>;
 
-  constructor(limiter: DecidingLimiter, call: KeyCall, shadow: boolean) {
+  /** @param finisher makes the decision */
+  constructor(limiter: MessageLimiter, call: KeyCall, shadow: boolean, finisher: Finisher<Decision>) {
     super(limiter, call, shadow);
-    this.#decides = limiter;
+    this.#finisher = finisher;
   }
 
   finish(call: KeyCall, answer: Answer): Decision {
-    const decision = this.#decides.finish(call, answer, this.mode === 'shadow');
+    const decision = this.#finisher.finish(call, answer);
     this.ended(decision);
     return decision;
   }
 
   failed(call: KeyCall, error: unknown): void {
-    if (this.result === undefined) this.#decides.failed(call, error, this.mode === 'shadow');
+    if (this.result === undefined) this.#finisher.failed?.(call, error);
     this.rejected(error);
   }
 }
 
 /** The message of an `acquire`, which may wait and be canceled. */
 export class AcquireMessage extends CallMessage {
-  readonly #signal: AbortSignal;
   #waits = false;
 
-  /** @param signal cancels the call */
-  constructor(limiter: MessageLimiter, parts: readonly Part[], signal: AbortSignal) {
+  constructor(limiter: MessageLimiter, parts: readonly Part[]) {
     super(limiter, { operation: 'acquire', parts }, false);
-    this.#signal = signal;
   }
 
   /** The call begins to wait. */
@@ -173,17 +170,23 @@ export class AcquireMessage extends CallMessage {
     WAIT.publish(this);
   }
 
-  override rejected(error: unknown): void {
-    if (this.result !== undefined || !this.#signal.aborted || error !== this.#signal.reason) {
-      super.rejected(error);
-      return;
-    }
-    this.error = error;
-    this.end('canceled');
-  }
-
   protected override publishEnd(): void {
     if (this.#waits) WAIT.publish(this);
     super.publishEnd();
   }
+}
+
+/** Publishes the blocks that a denial has set: this process made the call, so no other one publishes them. */
+export function publishEscalations(limiter: string, parts: readonly Part[], answer: Answer): void {
+  if (!ESCALATED.hasSubscribers) return;
+  const known = new Set<string>();
+  parts.forEach((part, i) => {
+    const { step = 0, blocked = 0 } = answer.parts[i]!;
+    const stored = storageKey(part);
+    // Parts of a combination that have the same key have one answer.
+    if (step === 0 || known.has(stored)) return;
+    known.add(stored);
+    const { limit, key } = part;
+    ESCALATED.publish({ limiter, policy: limit.name, key, step, blockedFor: Math.ceil(blocked / 1000) });
+  });
 }

@@ -1,15 +1,14 @@
-import { KeyCall, type Part } from '../call/call.js';
+import { NO_POLICIES } from '../board/definition.js';
+import { announce } from '../board/definitions.js';
+import { KeyCall, type Operation, type Part } from '../call/call.js';
 import type { Limit } from '../call/limit.js';
-import type { Operation } from '../call/operation.js';
 import { PendingCall } from '../call/pending-call.js';
-import type { LimiterKey } from '../keys/key-part.js';
+import type { LimiterKey } from '../keys/redis-key.js';
 import { checkName, checkOptions, describe, isRecord } from '../options.js';
-import type { Store } from '../stores/store.js';
 import { Admission } from './admission.js';
-import { announceCombined } from './announced.js';
 import { BaseLimiter, type CallFactory } from './base-limiter.js';
 import { type Costs, costFor } from './call-options.js';
-import type { Limits } from './limits.js';
+import { LAYOUT } from './limits.js';
 import { observerOf } from './observer.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -37,18 +36,19 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
     if (options.name !== undefined) checkName('CombinedLimiter: name', options.name);
     const members = membersOf(limiters);
     const name = options.name ?? members.map((member) => member.name).join('+');
-    const {
-      admission: { decider },
-      store,
-    } = members[0]!;
+    const { limits, store } = members[0]!;
+    const { decider } = members[0]!.admission;
     const notifies = members.some(({ limits }) => limits.notifies);
     const names = new Map(members.map((member) => [member.name, member.limits.limiter]));
     const observer = observerOf(store, { name, decider, keys: 'members', members: names, notifies });
     const admission = new Admission(name, decider, observer);
     super(name, admission, new MemberCalls(name, members));
     this.#admission = admission;
-    const named = Object.fromEntries(members.map((member) => [member.name, member.limits]));
-    this.#endUse = announceCombined(members[0]!.store, name, named);
+    const { keyPrefix, hashTag } = limits.common;
+    const definition = { kind: 'combined', name, keyPrefix, hashTag, ...NO_POLICIES } as const;
+    const named = Object.fromEntries(names);
+    const id = JSON.stringify([name, named]);
+    this.#endUse = announce(store.fleet, LAYOUT, id, () => ({ ...definition, members: named }));
   }
 
   /** Ends all waits of this combination with a `LimiterClosedError` and returns their permits. Its members stay open. */
@@ -58,12 +58,7 @@ export class CombinedLimiter<Names extends string = string> extends BaseLimiter<
   }
 }
 
-interface Member {
-  readonly name: string;
-  readonly store: Store;
-  readonly limits: Limits;
-  readonly admission: Admission;
-}
+type Member = { readonly name: string } & ReturnType<typeof RateLimiter.internals>;
 
 /** @throws TypeError if they cannot be decided together */
 function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Member[] {
@@ -85,11 +80,9 @@ function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Me
           'Give all limiters the same store object',
       );
     }
-    if (
-      members.length > 1 &&
-      store.slotted &&
-      (limits.hashTag === undefined || limits.hashTag !== first!.limits.hashTag)
-    ) {
+    const { hashTag } = limits.common;
+    const tagged = hashTag !== undefined && hashTag === first!.limits.common.hashTag;
+    if (members.length > 1 && store.slotted && !tagged) {
       throw new TypeError(
         'CombinedLimiter: a Redis Cluster decides keys together only in one slot: give all its limiters the same hashTag, ' +
           "such as hashTag: 'orders'. All their keys are then on one node",
@@ -100,7 +93,7 @@ function membersOf(limiters: Readonly<Record<string, RateLimiter>>): readonly Me
 }
 
 /** Makes one call of the parts of all members. */
-class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
+class MemberCalls implements CallFactory<CombinedKeys<string>> {
   readonly isRemote: boolean;
   readonly names: readonly string[];
   /** The limits of each member, as decisions of the combination name them. */
@@ -115,12 +108,7 @@ class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
     this.#named = members.map(({ name, limits }) => limits.namedBy(name));
   }
 
-  call(
-    operation: Operation,
-    keys: Readonly<Record<string, LimiterKey>>,
-    costs: Costs,
-    traced = false,
-  ): KeyCall {
+  call(operation: Operation, keys: CombinedKeys<string>, costs: Costs, traced = false): KeyCall {
     this.#check(keys);
     const parts: Part[] = [];
     for (let i = 0; i < this.members.length; i += 1) {
@@ -133,7 +121,7 @@ class MemberCalls implements CallFactory<Readonly<Record<string, LimiterKey>>> {
   }
 
   /** @throws TypeError for keys of other names */
-  #check(keys: Readonly<Record<string, LimiterKey>>): void {
+  #check(keys: CombinedKeys<string>): void {
     if (typeof keys === 'object' && keys !== null) {
       let known = true;
       for (const name in keys) known &&= this.names.includes(name);

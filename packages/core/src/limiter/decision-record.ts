@@ -11,7 +11,8 @@ import {
   waitMs,
 } from '../call/call.js';
 import type { Decision, DecisionDebug, PolicyDebug, PolicyDecision, StateDebug } from '../decision.js';
-import type { StoreUnavailableError } from '../errors.js';
+import { RateLimitExceededError, StoreUnavailableError } from '../errors.js';
+import { publicName } from '../public-names.js';
 
 const NOTHING: readonly Part[] = [];
 
@@ -142,13 +143,9 @@ export class DecisionRecord implements Decision {
   /** What a decision took and has not given back; `undefined` for any other value. */
   static taken(decision: unknown): readonly Part[] | undefined {
     if (typeof decision !== 'object' || decision === null || !(#taken in decision)) return undefined;
-    const { parts } = decision.#answer;
-    decision.#taken ??= decision.#call.parts.map(({ limit, key, cost }, i) => ({
-      limit,
-      key,
-      cost,
-      at: parts[i]!.at,
-    }));
+    const { parts } = decision.#call;
+    const { parts: answers } = decision.#answer;
+    decision.#taken ??= parts.map(({ limit, key, cost }, i) => ({ limit, key, cost, at: answers[i]!.at }));
     return decision.#taken;
   }
 
@@ -167,6 +164,28 @@ export class DecisionRecord implements Decision {
   static keep(decision: Decision, parts: readonly Part[]): void {
     (decision as DecisionRecord).#taken = parts;
   }
+}
+
+/** Denied because the store is out, and not because a limit was exceeded. */
+export const isFailureDenial = ({ allowed, degraded, source }: Decision): boolean =>
+  !allowed && degraded && source === 'deny';
+
+/**
+ * The error of a decision that denied.
+ * @param options of a limit that was exceeded
+ */
+export function errorOfDenial(
+  decision: Decision,
+  options?: ConstructorParameters<typeof RateLimitExceededError>[1],
+): RateLimitExceededError | StoreUnavailableError {
+  if (!isFailureDenial(decision)) return new RateLimitExceededError(decision, options);
+  const cause = DecisionRecord.failure(decision);
+  // The reason only: frameworks may send error messages to clients, and the cause may name the server.
+  const why = cause === undefined ? '' : ` (${cause.reason})`;
+  return new StoreUnavailableError(
+    `Rate limit '${publicName(decision.name)}' denies until its store is back${why}`,
+    { decision, ...(cause && { cause, reason: cause.reason }) },
+  );
 }
 
 /** The debug view of an answer; undefined without a trace: it was not requested, or the store did not decide. */

@@ -1,17 +1,20 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import type { EscalateOptions } from '../algorithms/escalate-options.js';
 import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
-import type { CallCost, LimiterDefinition } from '../board/definition.js';
+import type { DefinitionKind, LimiterDefinition, PlanDefinition } from '../board/definition.js';
+import { announce } from '../board/definitions.js';
 import type { Decider } from '../call/call.js';
 import { LimiterClosedError } from '../errors.js';
 import { RecentMap } from '../maps.js';
 import { checkInteger, checkOptions, describe, isRecord } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { announcePool, type PoolKind } from './announced.js';
-import { deciderOf } from './decider-of.js';
-import { checkLimiterOptions, LIMITER_BASE_OPTIONS, type LimiterBaseOptions } from './limiter-options.js';
-import type { NotifyOptions } from './observer.js';
+import {
+  checkLimiterOptions,
+  deciderOf,
+  LIMITER_BASE_OPTIONS,
+  type LimiterBaseOptions,
+} from './limiter-options.js';
+import { LAYOUT } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /** Options of a `LimiterFactory`: the options of a `RateLimiter`, without its name and policies. */
@@ -28,19 +31,8 @@ export type LimiterPolicies = Policy | Readonly<Record<string, Policy>>;
 /** Checks the other options before a policy is known. */
 const ANY_POLICY = fixedWindow({ limit: 1, window: 1 });
 
-/** Thresholds by the names of policies are checked when these are known. */
-const forAnyPolicy = (notify: NotifyOptions | undefined): NotifyOptions | undefined =>
-  isRecord(notify) ? undefined : notify;
-
 /** The numbers of a pool for each plan, the default one first: for other processes. */
-type PoolPlans = ReadonlyMap<
-  string,
-  {
-    readonly limits: LimiterPolicies;
-    readonly escalate: EscalateOptions | undefined;
-    readonly cost: CallCost | undefined;
-  }
->;
+type PoolPlans = ReadonlyMap<string, Omit<PlanDefinition, 'policies'> & { readonly limits: LimiterPolicies }>;
 
 /** @internal The most recently used limiters of one store, created at run time with the same options. */
 export class LimiterPool {
@@ -53,7 +45,6 @@ export class LimiterPool {
   readonly #base: LimiterBaseOptions;
   readonly #ownStore: Store | undefined;
   readonly #decider: Decider;
-  readonly #kind: PoolKind;
   #latest: RateLimiter | undefined;
   #endUse: (() => void) | undefined;
 
@@ -61,17 +52,18 @@ export class LimiterPool {
   constructor(
     base: LimiterBaseOptions,
     max: number,
-    kind: PoolKind = 'per-request',
+    private readonly kind: DefinitionKind = 'per-request',
     private readonly plans: () => PoolPlans | undefined = () => undefined,
   ) {
-    const checked = checkLimiterOptions({ ...base, notify: forAnyPolicy(base.notify), policy: ANY_POLICY });
+    // Thresholds by the names of policies are checked when these are known.
+    const notify = isRecord(base.notify) ? undefined : base.notify;
+    const checked = checkLimiterOptions({ ...base, notify, policy: ANY_POLICY });
     this.#ownStore = checked.store === undefined ? memoryStore() : undefined;
     this.store = checked.store ?? this.#ownStore!;
     this.name = checked.name;
     this.#base = { ...base, name: this.name, store: this.store };
     this.#decider = deciderOf(this.store, checked);
-    this.#kind = kind;
-    this.limiters = new RecentMap(max, (limiter) => RateLimiter.internals(limiter).admission.busy);
+    this.limiters = new RecentMap(max, (limiter) => RateLimiter.isBusy(limiter));
   }
 
   /** @throws RangeError, TypeError for an invalid name or policy */
@@ -84,13 +76,19 @@ export class LimiterPool {
     return limiter;
   }
 
-  /** Makes it known to other processes again, or no longer. Of two pools of one name the first is known, until it ends. */
+  /**
+   * Makes the limiters known to other processes again, by the default plan or by the one used last, or no longer. Of two pools of one name
+   * the first is known, until it ends.
+   */
   announce(isInForce: boolean): void {
     this.#endUse?.();
     this.#endUse = undefined;
     if (!isInForce || this.#ownStore !== undefined || this.#latest === undefined) return;
-    const latest = () => RateLimiter.internals(this.#latest!).limits;
-    this.#endUse = announcePool(this.store, this.#kind, this.name, latest, () => this.#plans());
+    this.#endUse = announce(this.store.fleet, LAYOUT, `${this.kind} ${this.name}`, () => {
+      const { limits } = RateLimiter.internals(this.#latest!);
+      const plans = this.#plans();
+      return { ...limits.definition(this.kind), ...Object.values(plans ?? {})[0], plans };
+    });
   }
 
   #plans(): LimiterDefinition['plans'] {

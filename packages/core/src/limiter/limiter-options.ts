@@ -1,13 +1,15 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
+import type { EscalateOptions } from '../algorithms/escalate-options.js';
+import { MOST_BOOKED, type WaitingOptions } from '../call/limit.js';
 import { type Duration, toMicros } from '../duration.js';
-import { checkName, checkOptions, describe, isRecord } from '../options.js';
+import { checkInteger, checkName, checkOptions, describe, isRecord } from '../options.js';
+import { Pipeline, type PipelineOptions } from '../pipeline/pipeline.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
 import { compileFailurePolicy, type FailurePolicy } from './failure-policy.js';
 import { Limits } from './limits.js';
 import type { NotifyOptions } from './observer.js';
 import { type PrefetchOptions, readPrefetch } from './prefetch-options.js';
-import { checkWaiting } from './waiting/booking-rules.js';
 
 /** Everything about a limiter but its policies. */
 export interface LimiterBaseOptions {
@@ -117,6 +119,21 @@ export const checkDeadline = (
   store: Store | undefined,
 ): number => toMicros(`${where}: deadline`, deadline ?? store?.usualDeadline ?? USUAL_DEADLINE);
 
+/** @throws RangeError */
+export function checkWaiting(
+  where: string,
+  { margin, gap, maxWaiting }: Pick<LimiterBaseOptions, 'margin' | 'gap' | 'maxWaiting'>,
+): WaitingOptions {
+  if (maxWaiting !== undefined) checkInteger(`${where}: maxWaiting`, maxWaiting, 0, MOST_BOOKED);
+  const micros = (name: string, duration: Duration | undefined) =>
+    duration === undefined ? undefined : toMicros(`${where}: ${name}`, duration, 0);
+  return { margin: micros('margin', margin), gap: micros('gap', gap), maxWaiting };
+}
+
+/** Decides a limiter's calls: a store in this process itself, or the pipeline to a remote store. Memory decides while that store is out. */
+export const deciderOf = <S extends Store>(store: S, options: PipelineOptions): Pipeline | S =>
+  store.remote ? new Pipeline(store, options, memoryStore) : store;
+
 export function checkLimiterOptions(options: RateLimiterOptions) {
   checkOptions('RateLimiter', options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]);
   const {
@@ -130,9 +147,6 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     prefetch = false,
     escalate = false,
     notify,
-    margin,
-    gap,
-    maxWaiting,
   } = options;
   checkName('RateLimiter: name', name);
   checkName('RateLimiter: keyPrefix', keyPrefix);
@@ -155,16 +169,16 @@ export function checkLimiterOptions(options: RateLimiterOptions) {
     );
   }
   const failure = compileFailurePolicy('RateLimiter', name, options.failurePolicy);
-  const limits = new Limits(name, policies === undefined ? policy : policies, policies !== undefined, {
+  const byName = policies === undefined ? { [name]: policy! } : { ...policies };
+  const limits = new Limits(name, byName, policies !== undefined, {
     keyPrefix,
     hashTag,
     failure,
     prefetch: escalate === false ? wanted : undefined,
     remote: store?.remote === true,
     escalate: escalate === false ? undefined : escalate,
-    escalation: escalate === false ? undefined : compileEscalation('RateLimiter', escalate),
     notify,
-    waiting: checkWaiting('RateLimiter', { margin, gap, maxWaiting }),
+    waiting: checkWaiting('RateLimiter', options),
   });
   if (store !== undefined && store.claim === undefined && limits.notifies) {
     throw new TypeError(

@@ -1,22 +1,18 @@
 import { hasBackground } from '#platform';
-import type { Parameters, Policy, Rule } from '../algorithms/algorithm.js';
-import type { EscalateOptions, Escalation } from '../algorithms/escalate-options.js';
+import type { Parameters, Policy } from '../algorithms/algorithm.js';
+import { compileEscalation, type EscalateOptions } from '../algorithms/escalate-options.js';
 import { checkWindows, compilePolicy, compileShare, kindsToPrefetch } from '../algorithms/index.js';
 import type { CallCost, DefinitionKind, LimiterDefinition } from '../board/definition.js';
-import { KeyCall, type Part } from '../call/call.js';
-import type { Limit } from '../call/limit.js';
-import type { Operation } from '../call/operation.js';
+import { KeyCall, type Operation, type Part } from '../call/call.js';
+import { BookingRules, type Limit, type WaitingOptions } from '../call/limit.js';
 import { PendingCall } from '../call/pending-call.js';
-import { keyPart, type LimiterKey } from '../keys/key-part.js';
-import { encodeKey, encodeKeyView } from '../keys/redis-key.js';
+import { encodeKey, encodeKeyView, keyPart, type LimiterKey } from '../keys/redis-key.js';
 import { checkOptions } from '../options.js';
 import { PermitPools } from '../pipeline/prefetch/permit-pool.js';
 import { type Costs, costFor } from './call-options.js';
-import { escalating } from './escalating-limit.js';
 import type { CompiledFailurePolicy } from './failure-policy.js';
 import { type NotifyOptions, readNotify } from './observer.js';
 import { prefetching, type WantedPrefetch } from './prefetch-options.js';
-import { BookingRules, type WaitingOptions } from './waiting/booking-rules.js';
 
 /** Changes with the form of stored states, so that old and new processes can run side by side. See `docs/operations.md`. */
 export const LAYOUT = 'v2';
@@ -30,18 +26,13 @@ interface Common {
   readonly prefetch: WantedPrefetch | undefined;
   readonly remote: boolean;
   readonly escalate: EscalateOptions | undefined;
-  readonly escalation: Escalation | undefined;
   readonly notify: NotifyOptions | undefined;
   readonly waiting: WaitingOptions;
 }
 
 /** The compiled policies of a limiter. */
 export class Limits {
-  readonly policies: Readonly<Record<string, Policy>>;
   readonly names: readonly string[];
-  readonly hashTag: string | undefined;
-  readonly keyPrefix: string;
-  readonly escalate: EscalateOptions | undefined;
   /** What the limiter counts by, and the permits of its calls, if they are known. */
   readonly info: { key?: string; cost?: CallCost | undefined } = {};
   readonly #limits: readonly Limit[];
@@ -57,22 +48,20 @@ export class Limits {
 
   constructor(
     readonly limiter: string,
-    given: Policy | Readonly<Record<string, Policy>> | undefined,
+    readonly policies: Readonly<Record<string, Policy>>,
     readonly several: boolean,
-    { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, escalation, waiting }: Common,
+    readonly common: Common,
   ) {
+    const { keyPrefix, hashTag, failure, prefetch: wanted, remote, notify, escalate, waiting } = common;
     this.#isLocal = !remote;
     this.#what = `the key of limiter '${limiter}'`;
-    this.policies = several ? { ...(given as Record<string, Policy>) } : { [limiter]: given as Policy };
-    this.names = Object.keys(this.policies);
-    this.hashTag = hashTag;
-    this.keyPrefix = keyPrefix;
-    this.escalate = escalate;
+    this.names = Object.keys(policies);
     const where = `RateLimiter '${limiter}'`;
+    const escalation = escalate === undefined ? undefined : compileEscalation('RateLimiter', escalate);
     const levelsOf = readNotify(where, notify, this.names, several);
     // Braces make the hash tag: the caller's own key, so that a cluster spreads keys over all its slots.
     const [open, suffix] = hashTag === undefined ? ['{', '}'] : [`{${hashTag}}:`, ''];
-    this.#limits = Object.entries(this.policies).map(([name, policy]) => {
+    this.#limits = Object.entries(policies).map(([name, policy]) => {
       const own = compilePolicy(policy);
       const prefetched =
         wanted === undefined || several ? undefined : prefetching(where, own, wanted, kindsToPrefetch);
@@ -91,7 +80,11 @@ export class Limits {
       const waits = new BookingRules(own, waiting);
       const plain = { ...base, rule, fallback, notify: thresholds, prefetch: pools, waiting: waits };
       if (escalation === undefined) return plain;
-      return escalating(plain, compilePolicy(policy), compileShare(policy, failure.share), escalation);
+      // New rules, because a call that is not enforced keeps those without an escalation. Not spread: parameters may be a getter.
+      const escalating = Object.assign(compilePolicy(policy), { escalation });
+      const escalatingLocal = Object.assign(compileShare(policy, failure.share), { escalation });
+      const strict = { ...fallback, limit: { ...local, rule: escalatingLocal } };
+      return { ...plain, rule: escalating, fallback: strict, shadow: { rule, fallback } };
     });
   }
 
@@ -107,7 +100,8 @@ export class Limits {
 
   /** For other processes. */
   definition(kind: DefinitionKind): LimiterDefinition {
-    const { limiter: name, keyPrefix, hashTag, policies, several, escalate } = this;
+    const { limiter: name, policies, several } = this;
+    const { keyPrefix, hashTag, escalate } = this.common;
     const prefixes = Object.fromEntries(this.#limits.map(({ policy, prefix }) => [policy, prefix]));
     const prefetch = this.#limits.some((limit) => limit.prefetch !== undefined) || undefined;
     const own = { kind, name, keyPrefix, hashTag, policies, several, prefixes, prefetch, escalate };
@@ -118,14 +112,7 @@ export class Limits {
   call(operation: Operation, key: LimiterKey, costs: Costs, traced = false): KeyCall {
     const last = this.#lastCall;
     const isKnown = key === this.#lastKey;
-    if (
-      isKnown &&
-      last !== undefined &&
-      costs === last.cost &&
-      operation === last.operation &&
-      !traced &&
-      !last.begun
-    )
+    if (isKnown && costs === last?.cost && operation === last.operation && !traced && !last.begun)
       return last;
     const limits = this.#limits;
     const first = limits[0]!;
@@ -191,10 +178,9 @@ export class Limits {
       );
     }
     const overridden = parts.filter(({ limit }) => Object.hasOwn(policies, limit.policy));
-    const overrides = overridden.map(({ limit }) => {
-      const given = policies[limit.policy]!;
-      return overrideOf(limit, this.policies[limit.policy]!, given, compilePolicy(given));
-    });
+    const overrides = overridden.map(({ limit }) =>
+      overrideOf(limit, this.policies[limit.policy]!, policies[limit.policy]!),
+    );
     return { parts: overridden, overrides };
   }
 }
@@ -202,10 +188,11 @@ export class Limits {
 /**
  * The parameters that override a limit for one key.
  * @param own the policy of the limit
- * @param given the policy that overrides it, and `other` its rule
+ * @param given the policy that overrides it
  * @throws TypeError for a policy of another algorithm, or with other windows of a calendar
  */
-function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy, other: Rule): Parameters {
+function overrideOf({ policy, rule }: Limit, own: Policy, given: Policy): Parameters {
+  const other = compilePolicy(given);
   if (other.algorithm.tag !== rule.algorithm.tag) {
     throw new TypeError(
       `override: '${policy}' is ${own.algorithm} and can be overridden by other numbers of the same ` +

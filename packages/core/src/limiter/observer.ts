@@ -71,18 +71,9 @@ export interface ObservedLimiter {
 }
 
 /** What limiters use of `@sluice/fleet`. */
-export interface LimiterWatching {
+interface LimiterWatching {
   observe(store: Store, limiter: ObservedLimiter): CallObserver;
-  /**
-   * The levels of each policy that has thresholds, by its name.
-   * @throws TypeError, RangeError for invalid thresholds
-   */
-  readNotify(
-    where: string,
-    notify: NotifyOptions,
-    names: readonly string[],
-    several: boolean,
-  ): ReadonlyMap<string, readonly number[]>;
+  readonly readNotify: typeof readNotify;
 }
 
 /** What observes a limiter; undefined if nothing does. */

@@ -1,17 +1,16 @@
 import type { Policy } from '../algorithms/algorithm.js';
-import type { Decider } from '../call/call.js';
+import { announce } from '../board/definitions.js';
+import type { Decider, Operation } from '../call/call.js';
 import { type Duration, toMicros } from '../duration.js';
-import type { LimiterKey } from '../keys/key-part.js';
+import type { LimiterKey } from '../keys/redis-key.js';
 import { checkBoolean, checkInteger, checkOptions } from '../options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { Store } from '../stores/store.js';
-import { Admission, type KeyChange } from './admission.js';
-import { announceLimiter } from './announced.js';
+import { Admission } from './admission.js';
 import { BaseLimiter, checkTask } from './base-limiter.js';
 import { type AcquireOptions, waitOptions } from './call-options.js';
-import { deciderOf } from './decider-of.js';
-import { checkLimiterOptions, type RateLimiterOptions } from './limiter-options.js';
-import type { Limits } from './limits.js';
+import { checkLimiterOptions, deciderOf, type RateLimiterOptions } from './limiter-options.js';
+import { LAYOUT, type Limits } from './limits.js';
 import { useNames } from './names-in-use.js';
 import { observerOf } from './observer.js';
 
@@ -30,7 +29,7 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
   readonly #store: Store;
   readonly #ownStore: Store | undefined;
   readonly #admission: Admission;
-  readonly #endUses: readonly (() => void)[];
+  readonly #endUses: (() => void)[] = [];
 
   /** @throws RangeError, TypeError naming the invalid option. Does no I/O. */
   constructor(options: RateLimiterOptions);
@@ -49,8 +48,13 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     this.#store = store;
     this.#ownStore = checked.store === undefined ? store : undefined;
     this.#admission = admission;
-    const tracked = checked.store !== undefined && shared === undefined;
-    this.#endUses = tracked ? [useNames(store, name, limits.byPrefix), announceLimiter(store, limits)] : [];
+    if (checked.store === undefined || shared !== undefined) return;
+    const { keyPrefix, hashTag = '', escalate } = limits.common;
+    const id = JSON.stringify([name, keyPrefix, hashTag, limits.policies, escalate]);
+    this.#endUses.push(
+      useNames(store, name, limits.byPrefix),
+      announce(store.fleet, LAYOUT, id, () => limits.definition('limiter')),
+    );
   }
 
   /** The policies by their names; a single one has the limiter's name. */
@@ -141,9 +145,9 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     options: { readonly expiresIn: Duration },
   ): Promise<void> {
     checkOptions('override', options, ['expiresIn']);
-    const lasts = toMicros('override: expiresIn', options.expiresIn);
+    const wait = toMicros('override: expiresIn', options.expiresIn);
     const { parts, overrides } = this.#limits.overridden(this.#limits.parts(key, 1), policy);
-    await this.#admission.change('override', lasts, parts, overrides);
+    await this.#admission.change({ operation: 'override', wait, parts, overrides });
   }
 
   /** Ends an override early. @throws as `block` does */
@@ -171,13 +175,12 @@ export class RateLimiter extends BaseLimiter<LimiterKey> {
     await this.#ownStore?.close();
   }
 
-  async #change(operation: KeyChange, wait: number, key: LimiterKey): Promise<void> {
-    await this.#admission.change(operation, wait, this.#limits.parts(key, 1));
+  async #change(operation: Operation, wait: number, key: LimiterKey): Promise<void> {
+    await this.#admission.change({ operation, wait, parts: this.#limits.parts(key, 1) });
   }
 
   /** @internal For combinations, factories and limits on requests. */
   static internals(limiter: RateLimiter) {
-    const [store, limits, admission] = [limiter.#store, limiter.#limits, limiter.#admission];
-    return { store, limits, admission, consume: BaseLimiter.consumer(limiter) };
+    return { store: limiter.#store, limits: limiter.#limits, admission: limiter.#admission };
   }
 }

@@ -10,13 +10,10 @@ import type { HeldPermits } from './waiting/held-permits.js';
 
 /** Gives permits of a limiter back, and publishes a message for each part. */
 export class Refunds {
-  readonly #limiter: string;
-  readonly #held: HeldPermits;
-
-  constructor(limiter: string, held: HeldPermits) {
-    this.#limiter = limiter;
-    this.#held = held;
-  }
+  constructor(
+    private readonly limiter: string,
+    private readonly held: HeldPermits,
+  ) {}
 
   /**
    * Gives back everything a decision took, or the cost that `backOf` returns for each part. A second refund of the same permits does
@@ -31,8 +28,8 @@ export class Refunds {
   ): Promise<void> {
     const decision = decisionOf(shown);
     const taken = DecisionRecord.taken(decision);
-    if (taken === undefined || decision.name !== this.#limiter) {
-      throw new TypeError(`refund takes a decision of limiter '${this.#limiter}', not ${describe(decision)}`);
+    if (taken === undefined || decision.name !== this.limiter) {
+      throw new TypeError(`refund takes a decision of limiter '${this.limiter}', not ${describe(decision)}`);
     }
     const given: Part[] = [];
     const kept: Part[] = [];
@@ -42,7 +39,7 @@ export class Refunds {
       if (part.cost > back) kept.push(back === 0 ? part : { ...part, cost: part.cost - back });
     }
     DecisionRecord.keep(decision, kept);
-    const giveBack = () => this.#held.giveBack(DecisionRecord.decider(decision), given);
+    const giveBack = () => this.held.giveBack(DecisionRecord.decider(decision), given);
     try {
       await (reason === undefined ? giveBack() : this.publish(reason, given, giveBack));
     } catch (error) {
@@ -59,7 +56,7 @@ export class Refunds {
   /** Returns the permits taken last. */
   async reward(decider: Decider, parts: readonly Part[]): Promise<void> {
     const latest = parts.map(({ limit, key, cost }) => ({ limit, key, cost, at: ANY }));
-    await this.publish('reward', latest, () => this.#held.giveBack(decider, latest));
+    await this.publish('reward', latest, () => this.held.giveBack(decider, latest));
   }
 
   /**
@@ -74,20 +71,19 @@ export class Refunds {
     permitsOf: (part: Part) => number = ({ cost }) => cost,
   ): Promise<void> {
     if (!REFUND.hasSubscribers) return giveBack();
-    const publish = (error?: unknown) => {
+    let error: unknown;
+    try {
+      await giveBack();
+    } catch (thrown) {
+      error = thrown;
+      throw thrown;
+    } finally {
       for (const part of parts) {
         const { limit, key, cost } = part;
         const estimate = reason === 'settle' ? cost : undefined;
         const permits = permitsOf(part);
-        REFUND.publish({ limiter: this.#limiter, policy: limit.name, key, reason, permits, estimate, error });
+        REFUND.publish({ limiter: this.limiter, policy: limit.name, key, reason, permits, estimate, error });
       }
-    };
-    try {
-      await giveBack();
-    } catch (error) {
-      publish(error);
-      throw error;
     }
-    publish();
   }
 }

@@ -62,15 +62,14 @@ export class Reservation {
     /** Permits that come back; negative: that are missing. */
     const rest = (part: Part) => part.cost - used(part);
     const { decision } = this;
-    const admission = this.#admission;
-    const { refunds } = admission;
+    const { refunds } = this.#admission;
     await this.#once(() => {
       const spent = DecisionRecord.taken(decision)!.filter((part) => !isHeld(part));
       const more = spent.filter((part) => rest(part) < 0).map((part) => ({ ...part, cost: -rest(part) }));
       const back = (part: Part) => (isHeld(part) ? part.cost : Math.max(0, rest(part)));
       const settle = async () => {
         await refunds.refund(decision, undefined, back);
-        if (more.length > 0) await admission.charge(more, decision);
+        if (more.length > 0) await this.#admission.charge(more, decision);
       };
       return refunds.publish('settle', spent, settle, rest);
     });

@@ -9,12 +9,12 @@ import {
   isHeld,
   type KeyCall,
   longestBlock,
+  type Operation,
   type Part,
   storageKey,
 } from '../call/call.js';
-import type { Operation } from '../call/operation.js';
 import type { PendingCall, Renewal } from '../call/pending-call.js';
-import { charCodeAt } from '../char-code-at.js';
+import { charCodeAt } from '../runtime.js';
 import { currentTurn } from './turns.js';
 
 /** Denials that are cached at once; the older half makes room. */

@@ -1,7 +1,6 @@
 import { type DegradedAnswer, degraded } from '../call/answers.js';
-import type { Answer, Call, Decider, Part, PartAnswer } from '../call/call.js';
+import type { Answer, Call, Decider, Operation, Part, PartAnswer } from '../call/call.js';
 import type { FailureChoice } from '../call/limit.js';
-import type { Operation } from '../call/operation.js';
 import type { Clock } from '../clock.js';
 import type { StoreUnavailableError } from '../errors.js';
 import type { Store, WakingFacet } from '../stores/store.js';

@@ -5,7 +5,7 @@ import { fixedWindow } from '../algorithms/fixed-window/fixed-window.js';
 import { compilePolicy } from '../algorithms/index.js';
 import type { Answer, Call } from '../call/call.js';
 import { StoreHealth } from '../health/store-health.js';
-import { deciderOf } from '../limiter/decider-of.js';
+import { deciderOf } from '../limiter/limiter-options.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import type { RateChange } from '../stores/shared-rate.js';
 import type { Store, StoreCaller } from '../stores/store.js';

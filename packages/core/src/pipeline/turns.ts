@@ -1,5 +1,5 @@
 import { hasBackground } from '#platform';
-import { setImmediate } from '../native-timers.js';
+import { setImmediate } from '../runtime.js';
 
 /** Answers without waiting per tick of the event loop. A thousand cached denials take 0.2 ms. */
 const MOST = 1_000;

@@ -141,18 +141,12 @@ const absent = undefined as never;
 export const errorMonitor: typeof Node.errorMonitor = absent;
 export const ioredis: typeof Node.ioredis = absent;
 
-/** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-const K = new Uint32Array(64);
+/** The first 64: those up to 311. */
+const PRIMES = Array.from({ length: 310 }, (_, i) => i + 2).filter(isPrime);
+/** The first 32 bits of the fractional parts of the cube roots of these primes. */
+const K = Uint32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)));
 /** The same of the square roots of the first eight. */
-const START = new Uint32Array(8);
-
-for (let number = 2, found = 0; found < 64; number += 1) {
-  if (isPrime(number)) {
-    if (found < 8) START[found] = fraction(Math.sqrt(number));
-    K[found] = fraction(Math.cbrt(number));
-    found += 1;
-  }
-}
+const START = Uint32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
 
 function isPrime(number: number): boolean {
   for (let factor = 2; factor * factor <= number; factor += 1) if (number % factor === 0) return false;

@@ -1,23 +1,44 @@
 import { randomUUID } from '#platform';
-import { slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
+import { MAX_LIMIT, slidingLogAlgorithm } from '../algorithms/sliding-log/sliding-log.js';
 import { NO_POLICIES } from '../board/definition.js';
 import { announce } from '../board/definitions.js';
 import { type Decider, KeyCall, type Part } from '../call/call.js';
-import type { Limit } from '../call/limit.js';
+import { BookingRules, type Limit } from '../call/limit.js';
 import type { Decision } from '../decision.js';
-import type { Duration } from '../duration.js';
+import { type Duration, MAX_MICROS, toMicros } from '../duration.js';
 import { isRateLimitExceededError, isRateNotSetError } from '../errors.js';
 import { Admission } from '../limiter/admission.js';
 import { type WaitOptions, waitOptions } from '../limiter/call-options.js';
-import { deciderOf } from '../limiter/decider-of.js';
-import { checkDeadline, checkStore } from '../limiter/limiter-options.js';
+import { checkDeadline, checkStore, checkWaiting, deciderOf } from '../limiter/limiter-options.js';
 import { LAYOUT } from '../limiter/limits.js';
 import { observerOf } from '../limiter/observer.js';
-import { BookingRules, checkWaiting } from '../limiter/waiting/booking-rules.js';
-import { checkInteger, checkName, checkOptions, describe } from '../options.js';
-import type { RateAnswer, RateChange } from '../stores/shared-rate.js';
+import { checkInteger, checkName, checkOneOf, checkOptions, describe } from '../options.js';
+import type { RateAnswer, RateChange, StoredRate } from '../stores/shared-rate.js';
 import type { SharedRateFacet, Store } from '../stores/store.js';
-import { configOf, type SharedRate, type SharedRateConfig, storedRate } from './rate.js';
+
+/** A rate as `trySetRate`, `setRate` and `updateRate` take it. */
+export interface SharedRate {
+  /** `'OVERALL'` (default): all clients share the rate; `'PER_CLIENT'`: each client has the whole rate. */
+  readonly mode?: 'OVERALL' | 'PER_CLIENT';
+  /**
+   * Permits in any `interval`: a whole number from 1 to 2^53 - 1. Up to 10,000, each call of the interval is stored in 16 bytes, and
+   * its permits return to the microsecond. Above 10,000 the calls of a thousandth of the interval are stored together: a permit
+   * returns up to that much later.
+   */
+  readonly rate: number;
+  /** The time in which `rate` permits may go. */
+  readonly interval: Duration;
+  /** How long the rate is kept after its last use, at least `interval`; default ten years. */
+  readonly keepAliveTime?: Duration;
+}
+
+/** The current shared rate; times in milliseconds. */
+export interface SharedRateConfig {
+  readonly mode: 'OVERALL' | 'PER_CLIENT';
+  readonly rate: number;
+  readonly interval: number;
+  readonly keepAliveTime: number;
+}
 
 /** The options of `SharedLimiter`. */
 export interface SharedLimiterOptions {
@@ -37,6 +58,8 @@ export interface SharedLimiterOptions {
   readonly maxWaiting?: number;
 }
 
+const OPTIONS = ['name', 'store', 'clientId', 'keyPrefix', 'deadline', 'margin', 'maxWaiting'];
+
 /** Default client ids, by store. A store may be an object of the user, so it has no field for this. */
 const clientIds = new WeakMap<Store, string>();
 
@@ -54,15 +77,7 @@ export class SharedLimiter {
 
   /** @throws TypeError, RangeError naming the invalid option. Does no I/O. */
   constructor(options: SharedLimiterOptions) {
-    checkOptions('SharedLimiter', options, [
-      'name',
-      'store',
-      'clientId',
-      'keyPrefix',
-      'deadline',
-      'margin',
-      'maxWaiting',
-    ]);
+    checkOptions('SharedLimiter', options, OPTIONS);
     const { name, store, keyPrefix = 'sluice', margin = 0, maxWaiting } = options;
     checkName('SharedLimiter: name', name);
     checkName('SharedLimiter: keyPrefix', keyPrefix);
@@ -111,7 +126,10 @@ export class SharedLimiter {
   /** The current rate; undefined if none is set. @throws as `trySetRate` does */
   async getConfig(): Promise<SharedRateConfig | undefined> {
     const { rate } = await this.#change({ action: 'get', key: this.#config });
-    return rate && configOf(rate);
+    if (rate === undefined) return undefined;
+    const { limit, window } = slidingLogAlgorithm.figures.size(rate.parameters);
+    const mode = rate.perClient === 1 ? 'PER_CLIENT' : 'OVERALL';
+    return { mode, rate: limit, interval: window / 1000, keepAliveTime: rate.keepAlive / 1000 };
   }
 
   /** Permits that could be taken now. @throws RateNotSetError */
@@ -170,7 +188,7 @@ export class SharedLimiter {
     return [{ limit: this.#limit, key: ALL, cost, at: 0 }];
   }
 
-  async #set(action: 'try' | 'set' | 'update', rate: SharedRate): Promise<RateAnswer> {
+  async #set(action: keyof typeof METHODS, rate: SharedRate): Promise<RateAnswer> {
     return this.#change({ action, key: this.#config, rate: storedRate(action, rate) });
   }
 
@@ -185,3 +203,33 @@ const ALL = 'all';
 
 /** Only the store knows the rate; each answer contains it. */
 const UNKNOWN = { algorithm: slidingLogAlgorithm, parameters: [], limit: 0, window: 0 };
+
+/** Slots per interval, for a rate too large to store each call. */
+const SLOTS = 1000;
+
+const METHODS = { try: 'trySetRate', set: 'setRate', update: 'updateRate' } as const;
+
+/** @throws TypeError, RangeError naming the invalid option */
+function storedRate(action: keyof typeof METHODS, options: SharedRate): StoredRate {
+  const where = METHODS[action];
+  checkOptions(where, options, ['mode', 'rate', 'interval', 'keepAliveTime']);
+  const { mode = 'OVERALL', rate, interval, keepAliveTime = '3650d' } = options;
+  checkOneOf(`${where}: mode`, mode, ['OVERALL', 'PER_CLIENT']);
+  const limit = checkInteger(`${where}: rate`, rate, 1);
+  const window = toMicros(`${where}: interval`, interval);
+  // Each call is stored, or the calls of a slot together.
+  const slot = limit <= MAX_LIMIT ? 0 : Math.ceil(window / SLOTS);
+  if (window + slot > MAX_MICROS) {
+    throw new RangeError(
+      `${where}: with a rate above ${MAX_LIMIT} the interval and a thousandth of it must be at most 3650 days together; use a shorter interval`,
+    );
+  }
+  const parameters = slot === 0 ? [limit, window] : [limit, window, slot];
+  const keepAlive = toMicros(`${where}: keepAliveTime`, keepAliveTime);
+  if (keepAlive < window) {
+    throw new RangeError(
+      `${where}: keepAliveTime ${describe(keepAliveTime)} must be at least the interval: a rate that expires earlier starts again with all permits`,
+    );
+  }
+  return { keepAlive, perClient: mode === 'PER_CLIENT' ? 1 : 0, parameters };
+}

@@ -87,12 +87,9 @@ const SHARED = 64;
 const resolved = Promise.resolve();
 let now = 0;
 let left = 0;
-/** Is `forget` scheduled? */
-let ends = false;
 
 const forget = () => {
   left = 0;
-  ends = false;
 };
 
 /** ms, as of `performance.now()`. Messages of the same code, which runs without a pause, share a reading. */
@@ -100,10 +97,7 @@ export function messageTime(): number {
   if (left === 0) {
     now = performance.now();
     left = SHARED;
-    if (!ends) {
-      ends = true;
-      void resolved.then(forget);
-    }
+    void resolved.then(forget);
   }
   left -= 1;
   return now;

@@ -1,7 +1,7 @@
 import { nodeCheck } from '../check.js';
 import type { DoctorNode } from '../node.js';
 import { messageOf } from '../refusal.js';
-import { ON_CHANNEL, SENT_COMMANDS, type SentCommand } from '../sent-commands.js';
+import { IN_NEWER, ON_CHANNEL, SENT_COMMANDS, type SentCommand } from '../sent-commands.js';
 
 /** Checks that the user can run every command of the limiters. Uses `ACL DRYRUN`, which does not run them. */
 export const rights = nodeCheck({
@@ -16,7 +16,7 @@ export const rights = nodeCheck({
     const user = wanted ?? own;
     const commands = SENT_COMMANDS.filter(({ inCluster }) => !inCluster || kind === 'cluster');
     const missing: SentCommand[] = [];
-    for (const command of [...commands, ON_CHANNEL]) {
+    for (const command of [...commands, IN_NEWER, ON_CHANNEL]) {
       const refusal = await dryRun(node, user, command.args(prefix));
       if (refusal === 'unknown')
         return report.note(
@@ -61,7 +61,7 @@ async function dryRun(
     if (reply === undefined) return 'unknown';
     return reply === 'OK' ? undefined : String(reply);
   } catch (error) {
-    if (/Command '.*' not found/.test(messageOf(error))) return undefined; // `commands` reports it
+    if (/Command '.*' not found/.test(messageOf(error))) return undefined; // `commands` reports it, or the server is older
     if (/User '.*' not found/.test(messageOf(error))) return 'no such user';
     throw error;
   }

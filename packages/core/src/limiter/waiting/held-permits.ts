@@ -1,5 +1,5 @@
 import { NEVER } from '../../algorithms/algorithm.js';
-import { isDegraded, mergeByKey, undo } from '../../call/answers.js';
+import { isDegraded, mergeByKey } from '../../call/answers.js';
 import { type Answer, type Decider, isHeld, type Part, storageKey } from '../../call/call.js';
 import { isStoreUnavailableError } from '../../errors.js';
 import { isOutage } from '../../store-refusal.js';
@@ -31,20 +31,17 @@ export const answeredBy = (answer: Answer, decider: Decider): Decider => answer.
 
 /** Waits for permits that other calls hold, and gives permits back. */
 export class HeldPermits {
-  readonly #decider: Decider;
-  readonly #leases: Leases;
-
-  constructor(decider: Decider, leases: Leases) {
-    this.#decider = decider;
-    this.#leases = leases;
-  }
+  constructor(
+    private readonly decider: Decider,
+    private readonly leases: Leases,
+  ) {}
 
   /** Waits in the queue. If the store goes out meanwhile, its failure policies decide for the rest of the wait. */
   async wait(parts: readonly Part[], first: Answer, end: number, signal: AbortSignal): Promise<Answer> {
     try {
       return await this.#waitForHeld(parts, first, end, signal);
     } catch (error) {
-      const decider = answeredBy(first, this.#decider);
+      const decider = answeredBy(first, this.decider);
       if (decider.decideWithoutStore === undefined || !isStoreUnavailableError(error)) throw error;
       signal.throwIfAborted();
       const wait = Math.max(0, end - decider.clock.now());
@@ -63,7 +60,7 @@ export class HeldPermits {
     end: number,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const store = answeredBy(first, this.#decider);
+    const store = answeredBy(first, this.decider);
     const queue = new LeaseQueue(store);
     const left = () => Math.max(0, end - store.clock.now());
     const answers = [...first.parts];
@@ -77,15 +74,11 @@ export class HeldPermits {
         if (part.cost === 0) continue; // it may have waited for the end of a block, and holds nothing
         const own = { ...part, at: answer.parts[0]!.at };
         taken.push(own);
-        this.#leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long
+        this.leases.hold(store, taken, own, answer.parts[0]!); // the other parts may take long
       }
       const rest = parts.filter((part) => !isHeld(part));
       if (answer.allowed && rest.length > 0) {
-        answer = await store.decide({ operation: 'acquire', wait: left(), parts: rest });
-        if (isDegraded(answer)) {
-          await undo(answer, rest); // the held permits are in another store, and one call uses one store
-          throw answer.source.error;
-        }
+        answer = await queue.acquire(rest, left());
         rest.forEach((part, i) => {
           answers[parts.indexOf(part)] = answer.parts[i]!;
         });
@@ -101,7 +94,7 @@ export class HeldPermits {
 
   /** Returns permits; the leases of held ones are no longer renewed. */
   async giveBack(store: Decider, parts: readonly Part[]): Promise<void> {
-    for (const part of parts) this.#leases.release(part);
+    for (const part of parts) this.leases.release(part);
     if (parts.length > 0) await store.decide({ operation: 'refund', wait: 0, parts: mergeByKey(parts) });
   }
 }

@@ -1,9 +1,8 @@
-import { isDegraded, undo } from '../../call/answers.js';
-import { type Answer, type Decider, type Part, storageKey } from '../../call/call.js';
-import { EVERYONE } from '../../call/operation.js';
+import { isDegraded } from '../../call/answers.js';
+import { type Answer, type Decider, EVERYONE, type Part, storageKey } from '../../call/call.js';
 import { isOutage } from '../../store-refusal.js';
 import { leaseOf } from './leases.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from './stop.js';
 
 /** Renewals per lease. A waiting call that sends none for a whole lease loses its place. */
 const RENEWALS = 3;
@@ -22,7 +21,7 @@ export class LeaseQueue {
    */
   async wait(part: Part, first: Answer, left: () => number, signal: AbortSignal): Promise<Answer> {
     if (!first.queued) signal.throwIfAborted();
-    const answer = first.queued ? first : await this.#enqueue(part, left());
+    const answer = first.queued ? first : await this.acquire([part], left());
     if (!answer.queued) return answer;
     const place = { ...part, at: answer.parts[0]!.at };
     const wake = new WakeSignal(this.store, storageKey(part), place.at, signal);
@@ -76,11 +75,17 @@ export class LeaseQueue {
     }
   }
 
-  async #enqueue(part: Part, wait: number): Promise<Answer> {
-    const answer = await this.store.decide({ operation: 'acquire', wait, parts: [part] });
+  /**
+   * Gives back what a fallback took: the whole call uses one store, and the caller applies the failure policies to all of it.
+   * @throws the error of a store that is out
+   */
+  async acquire(parts: readonly Part[], wait: number): Promise<Answer> {
+    const answer = await this.store.decide({ operation: 'acquire', wait, parts });
     if (!isDegraded(answer)) return answer;
-    await undo(answer, [part]); // the caller applies the failure policies to the whole call
-    throw answer.source.error;
+    const { source, allowed, queued } = answer;
+    const taken = parts.map((part, i) => ({ ...part, at: answer.parts[i]!.at }));
+    if (allowed || queued) await source.decider.decide({ operation: 'refund', wait: 0, parts: taken });
+    throw source.error;
   }
 
   async #send(operation: 'renew' | 'refund', part: Part): Promise<Answer> {

@@ -1,11 +1,10 @@
 import { performance } from '#platform';
-import type { Appointment } from '../../agenda.js';
+import { Agenda, type Appointment } from '../../agenda.js';
 import { type Decider, type Part, type PartAnswer, storageKey } from '../../call/call.js';
 import type { Clock } from '../../clock.js';
 import { getOrCreate } from '../../maps.js';
 import { LEASE } from '../../telemetry/channels.js';
 import type { LeaseMessage } from '../../telemetry/messages.js';
-import { RenewalTimer } from './renewal-timer.js';
 
 /** Renewals per lease: after two failures there is time for a third attempt. */
 const RENEWALS = 4;
@@ -34,13 +33,6 @@ interface Held {
 
 type Ending = Exclude<LeaseMessage['state'], 'held'>;
 
-function publishEnd({ message }: Held, state: Ending): void {
-  if (message === undefined) return;
-  message.state = state;
-  message.endedAt = performance.now();
-  LEASE.publish(message);
-}
-
 /**
  * Renews the leases of permits that this process holds. If the caller never releases them, renewal stops once the decision is garbage
  * collected, and the lease expires.
@@ -62,16 +54,18 @@ export class Leases {
     const known = this.#held.get(id);
     if (known !== undefined) unschedule(known);
     if (this.#closed !== undefined) return;
+    const { clock } = store;
     const held: Held = {
       store,
       owner: new WeakRef(owner),
       part,
       lost: undefined,
       message: known === undefined ? this.#messageOf(part) : known.message,
-      timer: this.#timerOf(store.clock),
+      // Permits that a fallback granted have the clock of the fallback.
+      timer: getOrCreate(this.#timers, clock, () => new RenewalTimer(clock, (one) => void this.#renew(one))),
       next: undefined,
       lease: leaseOf(part, answer),
-      renewed: store.clock.now(),
+      renewed: clock.now(),
     };
     this.#held.set(id, held);
     schedule(held);
@@ -88,17 +82,17 @@ export class Leases {
     return lost.signal;
   }
 
-  release(part: Part): void {
-    this.#end(part, 'released');
-  }
-
-  #end(part: Part, state: Ending): void {
+  release(part: Part, state: Ending = 'released'): void {
     const id = idOf(part);
     const held = this.#held.get(id);
     if (held === undefined) return;
     unschedule(held);
     this.#held.delete(id);
-    publishEnd(held, state);
+    const { message } = held;
+    if (message === undefined) return;
+    message.state = state;
+    message.endedAt = performance.now();
+    LEASE.publish(message);
   }
 
   /** Publishes that permits are held. Undefined without subscribers. */
@@ -119,24 +113,17 @@ export class Leases {
 
   close(reason: Error): void {
     this.#closed = reason;
-    for (const held of this.#held.values()) {
-      unschedule(held);
-      held.lost?.abort(reason);
-      publishEnd(held, 'lost');
+    for (const { part, lost } of this.#held.values()) {
+      this.release(part, 'lost');
+      lost?.abort(reason);
     }
-    this.#held.clear();
     for (const timer of this.#timers.values()) timer.close();
-  }
-
-  /** Permits that a fallback granted have the clock of the fallback. */
-  #timerOf(clock: Clock): RenewalTimer<Held> {
-    return getOrCreate(this.#timers, clock, () => new RenewalTimer(clock, (held) => void this.#renew(held)));
   }
 
   async #renew(held: Held): Promise<void> {
     const { store, owner, part } = held;
     const isHeld = () => this.#held.get(idOf(part)) === held;
-    if (owner.deref() === undefined) return this.#end(part, 'abandoned');
+    if (owner.deref() === undefined) return this.release(part, 'abandoned');
     const sentAt = store.clock.now();
     let renewed = true;
     try {
@@ -151,7 +138,7 @@ export class Leases {
       renewed = store.clock.now() - held.renewed < held.lease;
     }
     if (renewed) return schedule(held);
-    this.#end(part, 'lost');
+    this.release(part, 'lost');
     held.lost?.abort(lossOf(part));
   }
 }
@@ -171,3 +158,60 @@ const lossOf = ({ limit }: Part): Error =>
   new Error(`The lease of '${limit.name}' was lost: it could not be renewed in time`);
 
 const idOf = (part: Part) => `${part.at} ${storageKey(part)}`;
+
+/**
+ * Runs something at moments of a clock, with one sleep at a time: permits are held and released far more often than a lease is renewed.
+ * A removed moment wakes nothing, so the last sleep may outlast all entries; it does not keep the process alive.
+ */
+export class RenewalTimer<T> {
+  readonly #agenda = new Agenda<T>();
+  /** When the present sleep ends. */
+  #until = Number.POSITIVE_INFINITY;
+  #sleep: AbortController | undefined;
+
+  constructor(
+    readonly clock: Clock,
+    private readonly run: (value: T) => void,
+  ) {}
+
+  add(at: number, value: T): Appointment<T> {
+    const added = this.#agenda.add(at, value);
+    if (this.#sleep === undefined) void this.#start();
+    else if (at < this.#until) this.#sleep.abort();
+    return added;
+  }
+
+  remove(appointment: Appointment<T>): void {
+    this.#agenda.remove(appointment);
+  }
+
+  /** Call it when nothing is left. */
+  close(): void {
+    this.#sleep?.abort();
+  }
+
+  async #start(): Promise<void> {
+    for (let next = this.#agenda.first; next !== undefined; next = this.#agenda.first) {
+      const sleep = new AbortController();
+      this.#sleep = sleep;
+      this.#until = next.at;
+      try {
+        await this.clock.sleep(Math.max(0, next.at - this.clock.now()), sleep.signal, { idle: true });
+      } catch {
+        if (sleep.signal.aborted) continue;
+        // A clock that cannot sleep renews nothing: leases end by themselves, and calls that wait get its error.
+        break;
+      }
+      this.#runDue();
+    }
+    this.#sleep = undefined;
+  }
+
+  #runDue(): void {
+    const now = this.clock.now();
+    for (let next = this.#agenda.first; next !== undefined && next.at <= now; next = this.#agenda.first) {
+      this.#agenda.remove(next);
+      this.run(next.value);
+    }
+  }
+}

@@ -3,7 +3,7 @@ import { ManualClock } from '../../clock.js';
 import { concurrency, gcra } from '../../index.js';
 import { memoryStore } from '../../stores/memory/memory-store.js';
 import { RateLimiter } from '../rate-limiter.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from './stop.js';
 
 test('all listeners of one signal share one event listener', () => {
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 import { type Clock, ManualClock } from '../../clock.js';
-import { RenewalTimer } from './renewal-timer.js';
+import { RenewalTimer } from './leases.js';
 
 function setUp(through = (sleep: Promise<void>) => sleep) {
   const manual = new ManualClock(0);

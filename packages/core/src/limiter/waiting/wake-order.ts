@@ -32,13 +32,10 @@ class ClockDistance {
   /** @param distance by the answer that was read at `now`, µs @returns the least */
   read(now: number, distance: number): number {
     const age = now - this.#since;
-    if (age > 2 * BELIEVED || Math.abs(distance - this.#least) > LATEST) {
+    const isFirst = age > 2 * BELIEVED || Math.abs(distance - this.#least) > LATEST;
+    if (isFirst || age > BELIEVED) {
       this.#since = now;
-      this.#before = distance;
-      this.#least = distance;
-    } else if (age > BELIEVED) {
-      this.#since = now;
-      this.#before = this.#least;
+      this.#before = isFirst ? distance : this.#least;
       this.#least = distance;
     } else this.#least = Math.min(this.#least, distance);
     return Math.min(this.#before, this.#least);
@@ -56,10 +53,6 @@ class Queue {
     let place = calls.length;
     while (place > 0 && isBefore(waiting, calls[place - 1]!)) place -= 1;
     calls.splice(place, 0, waiting);
-  }
-
-  remove(waiting: Waiting): void {
-    this.calls.splice(this.calls.indexOf(waiting), 1);
   }
 
   /** Lets the calls go that wait for no earlier one. */
@@ -109,7 +102,7 @@ export class WakeOrder {
         },
         (reason) => {
           reject(reason);
-          queue.remove(waiting);
+          queue.calls.splice(queue.calls.indexOf(waiting), 1);
           wake();
         },
       );

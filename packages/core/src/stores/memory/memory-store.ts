@@ -1,8 +1,16 @@
 import { hasBackground } from '#platform';
 import { MemoryBoard } from '../../board/board.js';
 import { type StoreUsage, type UsageOptions, usageOf } from '../../board/watching.js';
-import { type Answer, answerOf, type Call, isHeld, KeyCall, type Part, storageKey } from '../../call/call.js';
-import type { Operation } from '../../call/operation.js';
+import {
+  type Answer,
+  answerOf,
+  type Call,
+  isHeld,
+  KeyCall,
+  type Operation,
+  type Part,
+  storageKey,
+} from '../../call/call.js';
 import { type Clock, systemClock, unref } from '../../clock.js';
 import { decideBare } from '../../engine/bare.js';
 import { decide } from '../../engine/decide.js';
@@ -11,7 +19,7 @@ import { ESCALATION_SUFFIX, type EscalationState } from '../../engine/escalation
 import { KeyState } from '../../engine/key-state.js';
 import { RecentMap } from '../../maps.js';
 import { checkBoolean, checkInteger, checkOptions, describe } from '../../options.js';
-import { checkNodeVersion } from '../../version.js';
+import { checkNodeVersion } from '../../runtime.js';
 import { type RateAnswer, type RateChange, SharedRates } from '../shared-rate.js';
 import type { Store } from '../store.js';
 import { NONE, Rank } from './records.js';

@@ -1,6 +1,6 @@
 import { randomFillSync } from '#platform';
 import { CELL_NUMBERS, type Cell } from '../../algorithms/algorithm.js';
-import { charCodeAt } from '../../char-code-at.js';
+import { charCodeAt } from '../../runtime.js';
 
 /** Why an entry is kept. The lowest rank is evicted first. */
 export const Rank = {

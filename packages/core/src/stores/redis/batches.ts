@@ -1,7 +1,7 @@
 import { hasBackground, performance } from '#platform';
 import { storageKey } from '../../call/call.js';
 import type { PendingCall } from '../../call/pending-call.js';
-import { setImmediate } from '../../native-timers.js';
+import { setImmediate } from '../../runtime.js';
 import { Batch, tagOf } from './batch.js';
 import type { Sender } from './sender.js';
 

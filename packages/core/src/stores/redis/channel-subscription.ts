@@ -1,6 +1,6 @@
 import type { Follower } from '../../board/board.js';
 import { unref } from '../../clock.js';
-import { clearTimeout, setTimeout } from '../../native-timers.js';
+import { clearTimeout, setTimeout } from '../../runtime.js';
 import { isStoreRefusal } from '../../store-refusal.js';
 import { type RedisClient, type Subscriber, within } from './client.js';
 import { NoConnectionError, tooLate } from './errors.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Script } from '../../algorithms/algorithm.js';
 import { FIRST_CONNECTION_MS } from '../../clock.js';
-import { clearTimeout, setImmediate, setTimeout } from '../../native-timers.js';
+import { clearTimeout, setImmediate, setTimeout } from '../../runtime.js';
 import { isSocketTimeout } from './errors.js';
 
 /**

@@ -1,4 +1,4 @@
-import { charCodeAt } from '../../char-code-at.js';
+import { charCodeAt } from '../../runtime.js';
 import type { Listeners, RedisClient, RedisClientSettings } from './client.js';
 
 /** What a client of a cluster shows of its nodes. */

@@ -1,8 +1,7 @@
 import { ioredis } from '#platform';
 import { LONGEST_TIMER } from '../../clock.js';
 import { StoreConfigurationError } from '../../errors.js';
-import { clearTimeout, setTimeout } from '../../native-timers.js';
-import { checkNodeVersion } from '../../version.js';
+import { checkNodeVersion, clearTimeout, setTimeout } from '../../runtime.js';
 import type { RedisClient } from './client.js';
 import {
   clusterOptions,

@@ -1,7 +1,7 @@
 import { performance } from '#platform';
 import type { Script } from '../../algorithms/algorithm.js';
 import { decideScript } from '../../engine/decide.script.js';
-import { setTimeout } from '../../native-timers.js';
+import { setTimeout } from '../../runtime.js';
 import { STORE_CALL } from '../../telemetry/channels.js';
 import type { Store } from '../store.js';
 import { type Batch, bySlot, type KeyGroup } from './batch.js';

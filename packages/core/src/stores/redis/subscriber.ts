@@ -1,4 +1,4 @@
-import { EVERYONE } from '../../call/operation.js';
+import { EVERYONE } from '../../call/call.js';
 import { StoreConfigurationError } from '../../errors.js';
 import { getOrCreate } from '../../maps.js';
 import { isReady, Listeners, type RedisClient, type Subscriber } from './client.js';

@@ -1,6 +1,6 @@
 import { errorMonitor } from '#platform';
 import { getOrCreate } from '../../maps.js';
-import { setImmediate } from '../../native-timers.js';
+import { setImmediate } from '../../runtime.js';
 import {
   isReady,
   Listeners,
