@@ -36,8 +36,8 @@ export * from './option-functions.js';
 export { withLimiter } from './own-limiter.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
+export type { Verdict } from './responder.js';
 export { checkRouteOptions, RouteLimits } from './route-limits.js';
-export type { Verdict } from './verdict.js';
 
 // A framework's request and response, as limits see them.
 

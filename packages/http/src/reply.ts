@@ -11,7 +11,7 @@ export interface Reply {
   readonly body: string;
 }
 
-interface NegotiatedReply extends Reply {
+export interface NegotiatedReply extends Reply {
   /** The request header that the body depends on. */
   readonly vary?: 'Accept';
 }

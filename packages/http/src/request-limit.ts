@@ -5,6 +5,7 @@ import {
   errorOfDenial,
   isFailureDenial,
   isPromise,
+  type MaybePromise,
   toMicros,
 } from '@sluice/core/internal';
 import { type AccessLists, accessLists } from './access-lists.js';
@@ -20,10 +21,20 @@ import {
   type RequestLimitOptions,
 } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
-import { type Exchange, Responder, renamed } from './responder.js';
+import { type Exchange, Responder, renamed, reply, type Verdict } from './responder.js';
 import { type RuledRequest, RulesSource } from './rules-source.js';
-import { ABORTED, type CheckedRequest, type Outcome, SKIPPED, type Verdict } from './verdict.js';
 import type { RequestView, ResponseView } from './views.js';
+
+/** The result of a check without a response. */
+interface CheckedRequest {
+  /** Empty if no rule is enforced, and for a request without a key that is skipped or on the `allowList`. */
+  readonly key: string;
+  /** Undefined for a request that is skipped or on the `allowList`, and if no rule is enforced. */
+  readonly decision?: Decision;
+}
+
+/** The limit's verdict on a request. Synchronous unless something was awaited. */
+type Outcome<Args extends readonly unknown[]> = MaybePromise<Exchange<Args>>;
 
 /** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
 export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
@@ -73,17 +84,30 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    * Decides and sets the headers of `response`; releases or refunds when it is over. Synchronous unless something is awaited. Throws,
    * or rejects, as `RateLimiter.consume` does; with `throw` also for denials.
    */
-  handle(request: RequestView, response: ResponseView, ...args: Args): Outcome {
+  handle(request: RequestView, response: ResponseView, ...args: Args): MaybePromise<Verdict> {
     const responder = this.#responder;
+    const exchange: Exchange<Args> = {
+      request,
+      response,
+      args,
+      responder,
+      reply,
+      outcome: 'passed',
+      decision: undefined,
+      keys: undefined,
+      status: undefined,
+      matched: undefined,
+      denial: undefined,
+    };
     try {
-      const verdict = this.#evaluate({ request, response, args, responder, seen: undefined });
-      return 'outcome' in verdict ? verdict : verdict.catch((error) => responder.failed(error, response));
+      const verdict = this.#evaluate(exchange);
+      return 'outcome' in verdict ? verdict : verdict.catch((error) => responder.failed(exchange, error));
     } catch (error) {
-      return responder.failed(error, response);
+      return responder.failed(exchange, error);
     }
   }
 
-  #evaluate(exchange: Exchange<Args>): Outcome {
+  #evaluate(exchange: Exchange<Args>): Outcome<Args> {
     if (this.#options.skip !== undefined || this.#lists !== undefined) return this.#applyFilters(exchange);
     const keys = this.#keyOf(exchange.request, exchange.args, exchange);
     // Not `andThen`: without a closure for each step a request in memory takes a tenth less time.
@@ -91,33 +115,32 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     return keys.then((made) => this.#count(exchange, made));
   }
 
-  async #applyFilters(exchange: Exchange<Args>): Promise<Verdict> {
+  async #applyFilters(exchange: Exchange<Args>): Promise<Exchange<Args>> {
     const { request, args } = exchange;
-    if (await this.#options.skip?.(...args)) return SKIPPED;
+    if (await this.#options.skip?.(...args)) return exchange;
     const keysOf = () => this.#keyOf(request, args, exchange);
     const { listed, keys } = (await this.#lists?.(request, args, keysOf)) ?? {};
     if (listed === 'denied') return this.#responder.forbid(exchange);
-    return listed === 'allowed' ? SKIPPED : this.#count(exchange, keys ?? (await keysOf()));
+    return listed === 'allowed' ? exchange : this.#count(exchange, keys ?? (await keysOf()));
   }
 
   /** @param keys undefined if no rule is enforced */
-  #count(exchange: Exchange<Args>, keys: Keys | undefined): Outcome {
-    if (keys === undefined || exchange.matched !== undefined) return this.#countByRules(exchange, keys);
+  #count(exchange: Exchange<Args>, keys: Keys | undefined): Outcome<Args> {
+    const byRules = keys === undefined || exchange.matched !== undefined;
+    const chosen = byRules ? this.#rules!.choose(exchange, this.#onFinish) : undefined;
+    if (keys === undefined) return exchange;
+    exchange.keys = keys;
     if (this.#checks?.active) this.#checks.request(exchange.request, keys);
+    if (chosen !== undefined) {
+      exchange.responder = chosen.responder;
+      return this.#take(exchange, chosen.by, chosen.options);
+    }
     const { single } = this.source;
     if (single !== undefined && this.#costOf === undefined)
-      return this.#take(exchange, keys, single, this.#consumeOptions);
+      return this.#take(exchange, single, this.#consumeOptions);
     return this.#choose(exchange.args, keys).then(([limiter, options]) =>
-      this.#take(exchange, keys, limiter, options),
+      this.#take(exchange, limiter, options),
     );
-  }
-
-  #countByRules(exchange: Exchange<Args>, keys: Keys | undefined): Outcome {
-    const chosen = this.#rules!.choose(exchange, this.#onFinish);
-    if (keys === undefined || chosen === undefined) return SKIPPED;
-    if (this.#checks?.active) this.#checks.request(exchange.request, keys);
-    exchange.responder = chosen.responder;
-    return this.#take(exchange, keys, chosen.by, chosen.options);
   }
 
   /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
@@ -127,49 +150,54 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
   }
 
-  #take(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, options?: DecisionOptions): Outcome {
-    const timeout = this.#options.dryRun ? undefined : (exchange.matched?.timeout ?? this.#options.timeout);
+  #take(exchange: Exchange<Args>, by: RequestLimiter, options?: DecisionOptions): Outcome<Args> {
+    const { keys, matched, response } = exchange;
+    const timeout = this.#options.dryRun ? undefined : (matched?.timeout ?? this.#options.timeout);
     const decision =
       timeout === undefined
-        ? by.consume(keys, options)
-        : by.acquire(keys, { ...options, timeout }, exchange.response);
-    if (decision === undefined || 'allowed' in decision) return this.#conclude(exchange, keys, by, decision);
-    return decision.then((decided) => this.#conclude(exchange, keys, by, decided));
+        ? by.consume(keys!, options)
+        : by.acquire(keys!, { ...options, timeout }, response);
+    if (decision === undefined || 'allowed' in decision) return this.#conclude(exchange, by, decision);
+    return decision.then((decided) => this.#conclude(exchange, by, decided));
   }
 
   /** @param decision undefined if the client disconnected during the wait */
-  #conclude(exchange: Exchange<Args>, keys: Keys, by: RequestLimiter, decision?: Decision): Outcome {
-    if (decision === undefined) return ABORTED;
-    const { args, response, matched } = exchange;
+  #conclude(exchange: Exchange<Args>, by: RequestLimiter, decision?: Decision): Outcome<Args> {
+    const { args, response, matched, responder } = exchange;
+    if (decision === undefined) {
+      exchange.outcome = 'aborted';
+      return exchange;
+    }
     const { onLimited } = this.#options;
     if (this.source.single === undefined) this.decided(decision, by);
     const seen = this.attach?.(args, decision) ?? decision;
-    exchange.seen = seen;
+    if (!decision.allowed && isFailureDenial(decision)) return responder.unavailable(exchange, decision);
+    exchange.decision = seen;
+    if (!decision.allowed && onLimited !== undefined)
+      return andThen(onLimited(...args, seen), () => this.#respond(exchange, decision));
     if (decision.allowed) {
       const refund = matched?.enforced?.refund;
       if (by.holds || this.#onFinish.refunds || refund !== undefined)
         this.#onFinish.listen(by, decision, response, args, refund);
-    } else if (isFailureDenial(decision)) {
-      return exchange.responder.unavailable(exchange, decision);
     }
-    if (decision.allowed || onLimited === undefined) return this.#respond(exchange, keys, decision);
-    return andThen(onLimited(...args, seen), () => this.#respond(exchange, keys, decision));
+    return this.#respond(exchange, decision);
   }
 
   /** Sets the headers. @param shown the decision under its public name */
-  #respond(exchange: Exchange<Args>, keys: Keys, decision: Decision, shown?: Decision): Outcome {
-    const { args, response, responder, seen = decision } = exchange;
-    if (this.#options.dryRun) return { outcome: 'passed', decision: seen, keys };
+  #respond(exchange: Exchange<Args>, decision: Decision, shown?: Decision): Outcome<Args> {
+    const { args, response, responder } = exchange;
+    if (this.#options.dryRun) return exchange;
     if (shown === undefined && this.nameFor !== undefined) {
       return andThen(this.nameFor(...args), (name) =>
-        this.#respond(exchange, keys, decision, renamed(this.where, decision, name)),
+        this.#respond(exchange, decision, renamed(this.where, decision, name)),
       );
     }
     const named = shown ?? decision;
-    if (!decision.allowed) return responder.deny(exchange, keys, seen, named);
+    if (!decision.allowed) return responder.deny(exchange, named);
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
-    if (!response.sent && decision.source !== 'allow') responder.headers.write(named, response, keys);
-    return { outcome: 'passed', decision: seen, keys };
+    if (!response.sent && decision.source !== 'allow')
+      responder.headers.write(named, response, exchange.keys);
+    return exchange;
   }
 
   /**

@@ -127,7 +127,10 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   async close(): Promise<void> {}
 }
 
-function keep(ruled: Pick<Exchange<never>, 'matched'>, matched: MatchedRules | undefined): Keys | undefined {
+function keep(
+  ruled: { matched?: MatchedRules | undefined },
+  matched: MatchedRules | undefined,
+): Keys | undefined {
   ruled.matched = matched;
   return matched?.enforced?.keys;
 }
