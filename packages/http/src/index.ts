@@ -37,7 +37,6 @@ export { withLimiter } from './own-limiter.js';
 export { RequestLimit } from './request-limit.js';
 export { CHOICE_OPTIONS, KEY_OPTIONS, REQUEST_LIMIT_OPTIONS } from './request-limit-options.js';
 export type { Verdict } from './responder.js';
-export { checkRouteOptions, RouteLimits } from './route-limits.js';
 
 // A framework's request and response, as limits see them.
 
@@ -71,11 +70,10 @@ export { PendingResponse, webErrorResponse, webResponseOf, withHeaders } from '.
 
 // Keys of requests, also for rules and decorated methods.
 
-export { BodyHooks, readsBody } from './body-keys.js';
 export { addressError, keyErrorOfRequest, parsedBody, warnOfDryRun } from './key-errors.js';
 export { countsAddresses, countsUsers, keyForFunctions, keyOfRequest } from './key-of-request.js';
 export { setKeyKind } from './limiter-source.js';
-export { REQUEST_FIELDS, requestField, requestUser, requestUserIfAny } from './request-key.js';
+export { REQUEST_FIELDS, readsBody, requestField, requestUser, requestUserIfAny } from './request-key.js';
 export { addSkippableName, warnOfUnknownSkips } from './skipped-names.js';
 
 // Checks that rules share with the options of a limit.
