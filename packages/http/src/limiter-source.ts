@@ -10,6 +10,7 @@ import {
   type CallCost,
   checkOptions,
   describe,
+  getOrCreate,
   isRecord,
   keyText,
   LIMITER_BASE_OPTIONS,
@@ -83,7 +84,6 @@ function fixed<Args extends readonly unknown[]>(
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
-    title: `limit '${limiter.name}'`,
     store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
     single,
     limiters: single.limiters,
@@ -135,27 +135,22 @@ function perRequest<Args extends readonly unknown[]>(
   const pool = new LimiterPool(pick(options, LIMITER_BASE_OPTIONS), MAX_LIMITERS);
   const prepared = new WeakMap<RateLimiter, RequestLimiter>();
   const { name, store } = pool;
-  const title = `limit '${name}'`;
   return {
     name,
-    title,
     store,
     single: undefined,
     get limiters(): never {
       throw new TypeError(
-        `${where}: ${title} has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
           'RateLimiter with the same name, store and algorithm: it shares the counts',
       );
     },
     ofRequest: async (args, key) => {
       const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
-      let made = prepared.get(limiter);
-      if (made === undefined) {
-        made = new RequestLimiter(limiter, where, options);
-        prepared.set(limiter, made);
+      return getOrCreate(prepared, limiter, () => {
         nameKey(limiter, options);
-      }
-      return made;
+        return new RequestLimiter(limiter, where, options);
+      });
     },
     close: () => pool.close(),
   };

@@ -1,7 +1,15 @@
-import { type Cost, type Decision, type DecisionOptions, RequestForbiddenError } from '@sluice/core';
+import {
+  type Cost,
+  type Decision,
+  type DecisionOptions,
+  type RateLimiter,
+  RequestForbiddenError,
+} from '@sluice/core';
 import {
   andThen,
   checkCost,
+  connectAtStart,
+  decisionOf,
   errorOfDenial,
   isFailureDenial,
   isPromise,
@@ -12,7 +20,7 @@ import { type AccessLists, accessLists } from './access-lists.js';
 import { type KeyOfRequest, keyForFunctions, keyOfRequest } from './key-of-request.js';
 import { limiterSource } from './limiter-source.js';
 import { MisuseChecks } from './misuse.js';
-import { SourceLimiter } from './own-limiter.js';
+import type { OwnLimiter } from './own-limiter.js';
 import { RefundOnFinish } from './refund-on-finish.js';
 import {
   checkRequestLimitOptions,
@@ -20,24 +28,17 @@ import {
   type OfRequest,
   type RequestLimitOptions,
 } from './request-limit-options.js';
-import type { RequestLimiter } from './request-limiter.js';
+import type { LimiterSource, RequestLimiter } from './request-limiter.js';
 import { type Exchange, Responder, renamed, reply, type Verdict } from './responder.js';
 import { type RuledRequest, RulesSource } from './rules-source.js';
 import type { RequestView, ResponseView } from './views.js';
-
-/** The result of a check without a response. */
-interface CheckedRequest {
-  /** Empty if no rule is enforced, and for a request without a key that is skipped or on the `allowList`. */
-  readonly key: string;
-  /** Undefined for a request that is skipped or on the `allowList`, and if no rule is enforced. */
-  readonly decision?: Decision;
-}
 
 /** The limit's verdict on a request. Synchronous unless something was awaited. */
 type Outcome<Args extends readonly unknown[]> = MaybePromise<Exchange<Args>>;
 
 /** A limit on requests, the same for all adapters: filters → key → limiter → response headers → verdict. */
-export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter<Args> {
+export class RequestLimit<Args extends readonly unknown[]> implements OwnLimiter {
+  readonly #source: LimiterSource<Args>;
   readonly #options: RequestLimitOptions<Args>;
   readonly #rules: RulesSource<Args> | undefined;
   readonly #keyOf: KeyOfRequest<Args> | RulesSource<Args>['keysOf'];
@@ -48,6 +49,8 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   readonly #responder: Responder<Args>;
   readonly #onFinish: RefundOnFinish<Args>;
   readonly #checks: MisuseChecks | undefined;
+  /** Which of several limiters made a decision. */
+  readonly #decidedBy = new WeakMap<Decision, RequestLimiter>();
 
   /**
    * @param attach puts the decision, also a denial, on the framework's request before any option function runs; returns what functions get
@@ -55,29 +58,30 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
    * @throws RangeError, TypeError naming the invalid option
    */
   constructor(
-    where: string,
+    private readonly where: string,
     given: RequestLimitOptions<Args>,
     private readonly attach?: (args: Args, decision: Decision) => Decision,
     private readonly nameFor?: OfRequest<Args, string>,
   ) {
     const options = checkRequestLimitOptions(where, given);
-    super(where, limiterSource(where, options));
-    this.#rules = this.source instanceof RulesSource ? this.source : undefined;
+    const source = limiterSource(where, options);
+    this.#source = source;
+    this.#rules = source instanceof RulesSource ? source : undefined;
     const { cost, timeout, dryRun, validate = true } = options;
     this.#options = options;
     this.#keyOf = this.#rules?.keysOf ?? keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
     else if (cost !== undefined) {
       // With a policy for each request, the policies' names are not known yet.
-      checkCost(`${where}: cost`, cost, this.source.single?.names ?? Object.keys(Object(cost)));
+      checkCost(`${where}: cost`, cost, source.single?.names ?? Object.keys(Object(cost)));
     }
     const fixed = cost === undefined || typeof cost === 'function' ? undefined : { cost };
     this.#consumeOptions = dryRun ? { ...fixed, shadow: true } : fixed;
     this.#lists = accessLists(where, options);
-    this.#responder = new Responder(where, options, this.source.name);
+    this.#responder = new Responder(where, options, source.name);
     this.#onFinish = new RefundOnFinish(where, options);
     if (timeout !== undefined) toMicros(`${where}: timeout`, timeout, 0);
-    if (validate) this.#checks = new MisuseChecks(where, options, this.source);
+    if (validate) this.#checks = new MisuseChecks(where, options, source);
   }
 
   /**
@@ -135,7 +139,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       exchange.responder = chosen.responder;
       return this.#take(exchange, chosen.by, chosen.options);
     }
-    const { single } = this.source;
+    const { single } = this.#source;
     if (single !== undefined && this.#costOf === undefined)
       return this.#take(exchange, single, this.#consumeOptions);
     return this.#choose(exchange.args, keys).then(([limiter, options]) =>
@@ -145,7 +149,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
 
   /** The limiter and the cost of a request. Awaited in turn: a rejected promise that nothing awaits ends the process. */
   async #choose(args: Args, keys: Keys): Promise<[RequestLimiter, DecisionOptions | undefined]> {
-    const limiter = this.source.single ?? (await this.source.ofRequest!(args, keyForFunctions(keys)));
+    const limiter = this.#source.single ?? (await this.#source.ofRequest!(args, keyForFunctions(keys)));
     const cost = await this.#costOf?.(...args);
     return [limiter, cost === undefined ? this.#consumeOptions : { ...this.#consumeOptions, cost }];
   }
@@ -169,7 +173,7 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
       return exchange;
     }
     const { onLimited } = this.#options;
-    if (this.source.single === undefined) this.decided(decision, by);
+    if (this.#source.single === undefined) this.#decidedBy.set(decision, by);
     const seen = this.attach?.(args, decision) ?? decision;
     if (!decision.allowed && isFailureDenial(decision)) return responder.unavailable(exchange, decision);
     exchange.decision = seen;
@@ -203,9 +207,14 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
   /**
    * Decides without a response: sets no headers and refunds nothing.
    * @param peek true takes no permits
+   * @returns the key, '' if no rule is enforced, and the decision, undefined also for a request that is skipped or on the `allowList`
    * @throws as `RateLimiter.consume`; RequestForbiddenError for the `denyList`; StoreUnavailableError if the failure policy denies
    */
-  async check(request: RequestView, args: Args, peek: boolean): Promise<CheckedRequest> {
+  async check(
+    request: RequestView,
+    args: Args,
+    peek: boolean,
+  ): Promise<{ key: string; decision?: Decision }> {
     const ruled: RuledRequest<Args> = { request, args };
     const finding = (async () => this.#keyOf(request, args, ruled))();
     // A request that is skipped or on a list needs no key.
@@ -219,9 +228,40 @@ export class RequestLimit<Args extends readonly unknown[]> extends SourceLimiter
     if (keys === undefined) return { key };
     const [by, options] = chosen ? [chosen.by, chosen.options] : await this.#choose(args, keys);
     const decision = await (peek ? by.limiter.peek(keys as never, options) : by.consume(keys, options));
-    if (this.source.single === undefined) this.decided(decision, by);
+    if (this.#source.single === undefined) this.#decidedBy.set(decision, by);
     this.attach?.(args, decision);
     if (isFailureDenial(decision)) throw errorOfDenial(decision);
     return { key, decision };
+  }
+
+  get limiter(): RateLimiter {
+    const { name } = this.#source;
+    const [limiter, another] = Object.values(this.limiters);
+    if (limiter === undefined) throw new TypeError(`${this.where}: no rule of '${name}' has a limiter`);
+    if (another === undefined) return limiter;
+    throw new TypeError(
+      `${this.where}: limit '${name}' has several limiters: use limiters.${Object.keys(this.limiters).join(' or limiters.')}`,
+    );
+  }
+
+  get limiters(): Readonly<Record<string, RateLimiter>> {
+    return this.#source.limiters;
+  }
+
+  async refund(shown: Decision): Promise<void> {
+    const { single, name } = this.#source;
+    const decision = decisionOf(shown);
+    const by = single ?? this.#decidedBy.get(decision);
+    const kind = this.#rules === undefined ? 'limit' : 'the rules';
+    if (by === undefined) throw new TypeError(`${this.where}: refund takes a decision of ${kind} '${name}'`);
+    await by.limiter.refund(decision);
+  }
+
+  close(): Promise<void> {
+    return this.#source.close();
+  }
+
+  connect(): Promise<void> {
+    return connectAtStart(this.#source.store);
   }
 }

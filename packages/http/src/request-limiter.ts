@@ -24,8 +24,6 @@ import type { ResponseView } from './views.js';
 /** Where a limit gets the limiter of a request. */
 export interface LimiterSource<Args> {
   readonly name: string;
-  /** In errors: `limit 'api'`. */
-  readonly title: string;
   /** The limiter's store; undefined for a limiter of the other copy of this package. */
   readonly store: Store | undefined;
   /** The limiter of all requests; undefined if each request has its own policy. */
