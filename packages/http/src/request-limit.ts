@@ -199,8 +199,7 @@ export class RequestLimit<Args extends readonly unknown[]> implements OwnLimiter
     const named = shown ?? decision;
     if (!decision.allowed) return responder.deny(exchange, named);
     // With failurePolicy 'allow' nothing is counted, so there are no numbers to show.
-    if (!response.sent && decision.source !== 'allow')
-      responder.headers.write(named, response, exchange.keys);
+    if (!response.sent && decision.source !== 'allow') responder.writeHeaders(named, response, exchange.keys);
     return exchange;
   }
 

@@ -1,8 +1,8 @@
 import { type Decision, isKeyResolutionError, RequestForbiddenError } from '@sluice/core';
 import { andThen, describe, errorOfDenial, isPromise, type MaybePromise } from '@sluice/core/internal';
 import { checkDenialOptions, isMessage } from './denial-options.js';
-import { type HeaderWriter, headerWriter } from './headers/header-style.js';
-import { writeRetryAfter } from './headers/single-policy.js';
+import { headerWriter, type WriteHeaders } from './headers/header-style.js';
+import { headersBy, writeRetryAfter } from './headers/single-policy.js';
 import { warnOfDryRun, warnOfServerKey } from './key-errors.js';
 import { asError } from './option-functions.js';
 import {
@@ -56,7 +56,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {
-  readonly headers: HeaderWriter;
+  readonly writeHeaders: WriteHeaders;
   readonly #where: string;
   readonly #name: string;
   readonly #options: RequestLimitOptions<Args>;
@@ -72,7 +72,7 @@ export class Responder<Args extends readonly unknown[]> {
     this.#where = where;
     this.#name = name;
     this.#options = options;
-    this.headers = headerWriter(where, options);
+    this.writeHeaders = headerWriter(where, options);
     this.#problemOf = cachedProblems(this.#status);
   }
 
@@ -95,12 +95,12 @@ export class Responder<Args extends readonly unknown[]> {
     const decision = exchange.decision!;
     const own = matched?.replyTo(decision);
     const later = this.#later(named, own?.retryAfterJitter);
-    this.headers.write(later, response, keys);
+    this.writeHeaders(later, response, keys);
     writeRetryAfter(later, response);
     for (const name in own?.headers) response.set(name, own.headers[name]!);
     if (this.#options.throw) {
       // As the response has them, where other limits may have added theirs.
-      const names = Object.keys(this.headers.of(decision));
+      const names = Object.keys(headersBy(this.writeHeaders, decision));
       const written = Object.fromEntries(names.map((name) => [name, String(response.get(name))]));
       const status = own?.status ?? this.#status;
       throw errorOfDenial(decision, { status, headers: { ...written, ...own?.headers } });

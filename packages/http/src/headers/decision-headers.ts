@@ -102,29 +102,10 @@ function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: Pa
 }
 
 /**
- * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` if a retry
- * is not needed or can never pass.
- */
-export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | undefined =>
-  allowed || !Number.isFinite(retryAfter) ? undefined : oneOrMoreSeconds(retryAfter);
-
-/** The response headers of a decision: `RateLimit-Policy`, `RateLimit` and, when denied, `Retry-After`. */
-export function decisionHeaders(decision: Decision): Record<string, string> {
-  const items = draft11Items(decision);
-  const headers: Record<string, string> = {
-    [DRAFT_11.policyHeader]: items.policy,
-    [DRAFT_11.stateHeader]: rateLimit(decision, items),
-  };
-  const retry = retryAfterSeconds(decision);
-  if (retry !== undefined) headers['Retry-After'] = retry;
-  return headers;
-}
-
-/**
  * Creates what writes the headers of draft 11 for one limit.
  * @param partitionOf of the keys that a decision counts for
  */
-export function draft11Writer<Keys>(partitionOf: ((keys: Keys) => PartitionOf) | undefined) {
+export function draft11Writer<Keys>(partitionOf?: (keys: Keys) => PartitionOf) {
   const itemsOf = oncePerPolicies(draft11Items);
   return (decision: Decision, response: ListHeaders, keys?: Keys): void => {
     const items = itemsOf(decision);
@@ -135,18 +116,12 @@ export function draft11Writer<Keys>(partitionOf: ((keys: Keys) => PartitionOf) |
   };
 }
 
-interface Entry<T> {
-  readonly name: string;
-  readonly policies: readonly PolicyDecision[];
-  readonly made: T;
-}
-
 /** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
 const MAX_ENTRIES = 8;
 
 /** Caches what depends on a limiter's policies alone, and not on the permits left: most limiters never have another set. */
 export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
-  const entries: Entry<T>[] = [];
+  const entries: { name: string; policies: readonly PolicyDecision[]; made: T }[] = [];
   let next = 0;
   return (decision) => {
     const { name, policies } = decision;
@@ -164,13 +139,8 @@ function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDe
   if (some.length !== others.length) return false;
   for (let i = 0; i < some.length; i += 1) {
     const [one, other] = [some[i]!, others[i]!];
-    if (
-      one.name !== other.name ||
-      one.limit !== other.limit ||
-      one.window !== other.window ||
-      one.held !== other.held
-    )
-      return false;
+    if (one.name !== other.name || one.limit !== other.limit) return false;
+    if (one.window !== other.window || one.held !== other.held) return false;
   }
   return true;
 }

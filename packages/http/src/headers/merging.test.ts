@@ -52,7 +52,7 @@ class Response {
 
   write(options: HeaderOptions, ...decisions: Decision[]): this {
     for (const one of decisions) {
-      headerWriter('rateLimit', options).write(one, this);
+      headerWriter('rateLimit', options)(one, this);
       if (!one.allowed) writeRetryAfter(one, this);
     }
     return this;

@@ -1,5 +1,6 @@
 import { isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
-import { decisionHeaders, type ResponseHeaders } from './decision-headers.js';
+import { draft11Writer, type ResponseHeaders } from './decision-headers.js';
+import { headersBy } from './single-policy.js';
 
 /** A header as a list: some frameworks keep one that was set several times as an array. */
 const linesOf = (value: unknown): string[] =>
@@ -23,7 +24,9 @@ function joined(first: unknown, second: unknown): string {
 /** The headers of a response to an error; none for errors of other code. A limiter that knows no HTTP gives an error `Retry-After` only. */
 export function headersOfError(error: unknown): Readonly<Record<string, string>> {
   if (isRateLimitExceededError(error)) {
-    return error.hasOwnHeaders ? error.headers : { ...decisionHeaders(error.decision), ...error.headers };
+    return error.hasOwnHeaders
+      ? error.headers
+      : { ...headersBy(draft11Writer(), error.decision), ...error.headers };
   }
   return isStoreUnavailableError(error) ? error.headers : {};
 }
