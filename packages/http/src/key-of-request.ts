@@ -8,8 +8,8 @@ import {
   compileKeyList,
   describe,
   firstKey,
+  getOrCreate,
   isKeyList,
-  isPromise,
   type ListedKey,
   type MaybePromise,
   noEffect,
@@ -58,18 +58,6 @@ export const listOfKeys = (keys: Keys): LimiterKey[] =>
 export const keyForFunctions = (keys: Keys): string =>
   typeof keys === 'object' ? JSON.stringify(keys) : (keys as string);
 
-/**
- * Checks the result of `keyGenerator`: one key, or one for each of `names`.
- * @throws KeyResolutionError of status 500 for an invalid key, because the function belongs to the server
- */
-function generatedKeys(keys: Keys, names: readonly string[]): Keys {
-  if (names.length === 0) serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
-  for (const name of names) {
-    serverKey(Object(keys)[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
-  }
-  return keys;
-}
-
 /** The key of limitType METHOD. */
 const ALL = 'all';
 
@@ -96,10 +84,14 @@ function keyOf<Args extends readonly unknown[]>(
       const remedy = 'call clientIp(address, { ipv6Subnet }) in the function';
       throw noEffect(where, 'ipv6Subnet', `with keyGenerator: ${remedy}`);
     }
-    return (_request, args) => {
-      const keys = keyGenerator(...args);
-      return isPromise(keys) ? keys.then((made) => generatedKeys(made, names)) : generatedKeys(keys, names);
+    // An invalid key has status 500, because the function belongs to the server.
+    const checked = (keys: Keys): Keys => {
+      if (names.length === 0) serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
+      for (const name of names)
+        serverKey(Object(keys)[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
+      return keys;
     };
+    return (_request, args) => andThen(keyGenerator(...args), checked);
   }
 
   const { limitType: given = key === undefined ? LimitType.IP : LimitType.CUSTOM } = options;
@@ -128,9 +120,8 @@ function keyOf<Args extends readonly unknown[]>(
   const bySubnet = new Map<number, ReturnType<typeof compile>>();
   return (request, args) =>
     andThen(ipv6Subnet(...args), (subnet) => {
-      const made = bySubnet.get(subnet) ?? compile(checkInteger(`${where}: ipv6Subnet`, subnet, 32, 128));
-      bySubnet.set(subnet, made);
-      return made(request);
+      const checked = () => compile(checkInteger(`${where}: ipv6Subnet`, subnet, 32, 128));
+      return getOrCreate(bySubnet, subnet, checked)(request);
     });
 }
 
@@ -152,22 +143,14 @@ const firstOfList = (
   });
 
 /** Does a limit count by user? */
-export function countsUsers<Args extends readonly unknown[]>({
-  keyGenerator,
-  key,
-  limitType,
-}: KeyOptions<Args>): boolean {
+export function countsUsers({ keyGenerator, key, limitType }: KeyOptions<never>): boolean {
   if (keyGenerator !== undefined) return false;
   return isKeyList(key) ? key.includes(LimitType.USER) : limitType === LimitType.USER;
 }
 
 /** Does a limit count by the client's address as the framework reports it? */
-export function countsAddresses<Args extends readonly unknown[]>({
-  limits,
-  keyGenerator,
-  key,
-  limitType,
-}: RequestLimitOptions<Args>): boolean {
+export function countsAddresses(options: RequestLimitOptions<never>): boolean {
+  const { limits, keyGenerator, key, limitType } = options;
   // Adapters call this before the options are checked, so these may be anything.
   if (limits !== undefined)
     return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));

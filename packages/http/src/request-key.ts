@@ -26,9 +26,7 @@ export const REQUEST_FIELDS = [
 
 /** The value of a root name in a key expression. */
 export const requestField = (request: RequestView, name: string): unknown =>
-  name === 'cookies'
-    ? cookiesOf(request)
-    : request[name as Exclude<(typeof REQUEST_FIELDS)[number], 'cookies'>];
+  name === 'cookies' ? cookiesOf(request) : request[name as keyof RequestView];
 
 /** Does a key template, or one of a list, begin one of its expressions with `body`? */
 export const readsBody = (key: unknown): boolean =>
