@@ -54,9 +54,8 @@ function listOf<Args extends readonly unknown[]>(
   list: CountingOptions<Args>['allowList'],
 ): List<Args> {
   if (list === undefined) return () => false;
-  if (typeof list === 'function') {
+  if (typeof list === 'function')
     return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : keyForFunctions(keys)));
-  }
   const matches = compileList(what, list);
   return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : listOfKeys(keys));
 }

@@ -18,15 +18,13 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
  * @throws TypeError naming a malformed entry, also one that only looks like an address or a range
  */
 export function compileList(where: string, entries: readonly string[]) {
-  if (!Array.isArray(entries)) {
+  if (!Array.isArray(entries))
     throw new TypeError(`${where} must be an array of strings or a function, not ${describe(entries)}`);
-  }
   const ranges = new AddressRanges();
   const listedKeys = new Set<string>();
   for (const entry of entries as readonly unknown[]) {
-    if (typeof entry !== 'string' || entry === '') {
+    if (typeof entry !== 'string' || entry === '')
       throw new TypeError(`${where}: an entry must be a non-empty string, not ${describe(entry)}`);
-    }
     if (ranges.add(entry)) continue;
     const text = entry.trim();
     if (text.length <= LONGEST_ADDRESS && (LIKE_IPV4.test(text) || LIKE_IPV6.test(text)))
@@ -72,9 +70,8 @@ export class AddressRanges {
 
 function isIn({ groups, bits }: Range, address: readonly number[]): boolean {
   if (groups.length !== address.length) return false;
-  for (let at = 0, left = bits; left > 0; at += 1, left -= 16) {
+  for (let at = 0, left = bits; left > 0; at += 1, left -= 16)
     if ((groups[at]! ^ address[at]!) >>> Math.max(0, 16 - left) !== 0) return false;
-  }
   return true;
 }
 

@@ -54,9 +54,8 @@ function sentBody({ headers }: RequestView): boolean {
  * @throws KeyResolutionError of status 500 if the client sent a body that was not parsed
  */
 export function parsedBody(request: RequestView): unknown {
-  if (request.body === undefined && request.bodyParsed !== true && sentBody(request)) {
+  if (request.body === undefined && request.bodyParsed !== true && sentBody(request))
     throw serverKeyError('body', new TypeError(noParser(request)));
-  }
   return request.body;
 }
 

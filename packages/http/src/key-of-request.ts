@@ -38,9 +38,8 @@ export function keyOfRequest<Args extends readonly unknown[]>(
 ): KeyOfRequest<Args> {
   if (limits === undefined) return keyOf(where, options, Object.keys(Object(options.limiter).limiters ?? {}));
   const spare = KEY_OPTIONS.find((name) => options[name] !== undefined);
-  if (spare !== undefined) {
+  if (spare !== undefined)
     throw new TypeError(`${where}: each of the limits has its own key: pass ${spare} in limits`);
-  }
   const parts = Object.entries(limits).map(
     ([name, limit]) => [name, keyOf(`${where}: limits.${name}`, limit)] as const,
   );
@@ -98,16 +97,13 @@ function keyOf<Args extends readonly unknown[]>(
   const limitType = parseLimitType(given);
   const idle = (option: string, remedy: string) =>
     noEffect(where, option, `with limitType ${limitType}: ${remedy}`);
-  if (key === undefined && limitType === LimitType.CUSTOM) {
+  if (key === undefined && limitType === LimitType.CUSTOM)
     throw new TypeError(`${where}: limitType CUSTOM needs a key, such as '#{user.id}'`);
-  }
-  if (key !== undefined && limitType !== LimitType.CUSTOM) {
+  if (key !== undefined && limitType !== LimitType.CUSTOM)
     throw idle(`key ${describe(key)}`, "use 'CUSTOM' or omit key");
-  }
   if (user !== undefined && !countsUsers(options)) throw idle('user', "use 'USER' or omit user");
-  if (ipv6Subnet !== undefined && !countsAddresses(options)) {
+  if (ipv6Subnet !== undefined && !countsAddresses(options))
     throw idle('ipv6Subnet', "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
-  }
   if (limitType === LimitType.METHOD) return () => ALL;
   if (limitType === LimitType.USER) return (request) => requestUser(request, user);
   const compile = (subnet: number | undefined) => {

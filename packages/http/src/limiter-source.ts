@@ -108,9 +108,8 @@ function combined<Args extends readonly unknown[]>(
   const store = given ?? ownStore!;
   const made = Object.entries(limits).map(([one, limit]) => {
     checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', 'escalate', ...KEY_OPTIONS]);
-    if (isPerRequest(limit)) {
+    if (isPerRequest(limit))
       throw new TypeError(`${where}: limits.${one} takes a policy or policies, not a function`);
-    }
     const own = pick(limit, ['policy', 'policies', 'escalate']);
     const member = newLimiter({ ...base, name: `${name}.${one}`, store, ...own });
     nameKey(member, limit);

@@ -15,9 +15,8 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
   constructor(where: string, options: CountingOptions<Args> & Pick<LimitChoice<Args>, 'rules'>) {
     const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful, rules } = options;
     this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
-    if (requestWasSuccessful !== undefined && !this.refunds && rules === undefined) {
+    if (requestWasSuccessful !== undefined && !this.refunds && rules === undefined)
       throw noEffect(where, 'requestWasSuccessful', 'without skipSuccessfulRequests or skipFailedRequests');
-    }
     this.#options = options;
   }
 

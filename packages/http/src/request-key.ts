@@ -52,9 +52,8 @@ export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise
 
 /** The same; undefined for a request that nobody has signed in for. A user without an id is an error. */
 export function requestUserIfAny(request: RequestView, userOf?: UserOf): MaybePromise<string | undefined> {
-  if (userOf !== undefined) {
+  if (userOf !== undefined)
     return andThen(userOf(request), (given) => (isNobody(given) ? undefined : userKey(given)));
-  }
   return isNobody(request.user) ? undefined : requestUser(request);
 }
 

@@ -71,11 +71,9 @@ export class RequestLimit<Args extends readonly unknown[]> implements OwnLimiter
     this.#options = options;
     this.#keyOf = this.#rules?.keysOf ?? keyOfRequest(where, options);
     if (typeof cost === 'function') this.#costOf = cost;
-    else if (cost !== undefined) {
-      // With a policy for each request, the policies' names are not known yet.
-      checkCost(`${where}: cost`, cost, source.single?.names ?? Object.keys(Object(cost)));
-    }
     const fixed = cost === undefined || typeof cost === 'function' ? undefined : { cost };
+    // With a policy for each request, the policies' names are not known yet.
+    if (fixed) checkCost(`${where}: cost`, fixed.cost, source.single?.names ?? Object.keys(Object(cost)));
     this.#consumeOptions = dryRun ? { ...fixed, shadow: true } : fixed;
     this.#lists = accessLists(where, options);
     this.#responder = new Responder(where, options, source.name);

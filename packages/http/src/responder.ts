@@ -255,17 +255,13 @@ function checkDenialOptions<Args extends readonly unknown[]>(
       `${where}: message must be text, an object or a function that returns one, not ${describe(message)}`,
     );
   }
-  if (dryRun && onLimited === undefined && rules === undefined) {
+  if (dryRun && onLimited === undefined && rules === undefined)
     throw noEffect(where, 'dryRun', 'without onLimited, which reports what would be denied');
-  }
-  if (dryRun && denyList !== undefined) {
+  if (dryRun && denyList !== undefined)
     throw noEffect(where, 'denyList', 'with dryRun: put it into a limit of its own');
-  }
-  if (dryRun && timeout !== undefined) {
+  if (dryRun && timeout !== undefined)
     throw noEffect(where, 'timeout', 'with dryRun, which lets every request pass at once');
-  }
-  if (throws && message !== undefined) {
+  if (throws && message !== undefined)
     throw noEffect(where, 'message', 'with throw: the code that catches the error answers');
-  }
   return statusCode;
 }

@@ -78,13 +78,9 @@ function draft11Items(decision: Decision): Draft11Items {
   return { names, quotas, policy: quotas.join(', ') };
 }
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
-const partitioned = ({ policies }: Decision, { quotas }: Draft11Items, partitionOf: PartitionOf): string =>
-  policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
-
 /**
- * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
- * `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
+ * `RateLimit` of draft-ietf-httpapi-ratelimit-headers-11: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy.
+ * In a denial, t equals `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
  */
 function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
   const { policies, policy: bound, allowed } = decision;
@@ -110,8 +106,8 @@ export function draft11Writer<Keys>(partitionOf?: (keys: Keys) => PartitionOf) {
   return (decision: Decision, response: ListHeaders, keys?: Keys): void => {
     const items = itemsOf(decision);
     const partition = keys === undefined ? undefined : partitionOf?.(keys);
-    const policy = partition === undefined ? items.policy : partitioned(decision, items, partition);
-    response.append(DRAFT_11.policyHeader, policy);
+    const quotas = partition && decision.policies.map(({ name }, i) => items.quotas[i] + partition(name));
+    response.append(DRAFT_11.policyHeader, quotas?.join(', ') ?? items.policy);
     response.append(DRAFT_11.stateHeader, rateLimit(decision, items, partition));
   };
 }
@@ -125,9 +121,8 @@ export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: 
   let next = 0;
   return (decision) => {
     const { name, policies } = decision;
-    for (const entry of entries) {
+    for (const entry of entries)
       if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
-    }
     const made = make(decision);
     entries[next] = { name, policies, made };
     next = (next + 1) % MAX_ENTRIES;

@@ -1,6 +1,6 @@
 import type { Decision } from '@sluice/core';
 import { checkOneOf, describe, hashStoredKey } from '@sluice/core/internal';
-import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
+import type { HeaderOptions, Keys } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import { before } from './draft-11.js';
 import { quotaPolicies, type WriteOlder, writeDraft6, writeDraft7, writeLegacy } from './single-policy.js';
@@ -19,7 +19,8 @@ const STYLES = ['draft-11', 'draft-8', 'draft-7', 'draft-6'] as const;
  */
 export function headerWriter(where: string, options: HeaderOptions): WriteHeaders {
   const { standardHeaders = 'draft-11', legacyHeaders: legacy, partitionKey: partitioned } = options;
-  const style = checkStyle(where, standardHeaders);
+  const given = standardHeaders === true ? 'draft-6' : standardHeaders;
+  const style = given !== false && checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
   const isList = style === 'draft-11' || style === 'draft-8';
   if (partitioned && !isList) {
     throw new TypeError(
@@ -38,12 +39,6 @@ export function headerWriter(where: string, options: HeaderOptions): WriteHeader
   };
   // Most limits write draft 11 alone, for every request.
   return legacy ? all : (draft11 ?? all);
-}
-
-function checkStyle(where: string, given: unknown): HeaderStyle | undefined {
-  if (given === false) return undefined;
-  if (given === true) return 'draft-6';
-  return checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
 }
 
 /**

@@ -42,9 +42,8 @@ export function withResponseHeaders<E>(error: E): E {
  * method or of `acquire` has its own, which are added to the lists.
  */
 export function writeErrorHeaders(error: unknown, headers: ResponseHeaders): void {
-  for (const [name, value] of Object.entries(headersOfError(error))) {
+  for (const [name, value] of Object.entries(headersOfError(error)))
     headers.set(name, name.startsWith('RateLimit') ? joined(headers.get(name), value) : value);
-  }
 }
 
 type Headers = Readonly<Record<string, unknown>>;
