@@ -25,7 +25,6 @@ import {
   LIMITER_OPTIONS,
   type LimitChoice,
   type OfRequest,
-  type OneOfLimits,
   type Policies,
   type RequestLimitOptions,
   type WithKey,
@@ -52,7 +51,7 @@ export function limiterSource<Args extends readonly unknown[]>(
       `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter, or rules`,
     );
   }
-  if (limits !== undefined) return combined(where, options, limits);
+  if (limits !== undefined) return combined(where, options);
   if (isPerRequest(options)) return perRequest(where, options);
   const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
   nameKey(made, options);
@@ -63,7 +62,7 @@ const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
   typeof policy === 'function' || typeof policies === 'function';
 
 /** Makes known what a limiter counts by. */
-function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
+function nameKey(limiter: RateLimiter, options: KeyOptions<never>): void {
   const { keyGenerator, key, limitType = LimitType.IP } = options;
   setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
 }
@@ -74,12 +73,12 @@ export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost):
 }
 
 /** One limiter for all requests. */
-function fixed<Args extends readonly unknown[]>(
+function fixed(
   where: string,
-  options: RequestLimitOptions<Args>,
+  options: RequestLimitOptions<never>,
   limiter: RateLimiter | CombinedLimiter,
   close: () => Promise<void>,
-): LimiterSource<Args> {
+): LimiterSource<never> {
   const single = new RequestLimiter(limiter, where, options);
   const [first] = Object.values(single.limiters);
   return {
@@ -92,11 +91,8 @@ function fixed<Args extends readonly unknown[]>(
 }
 
 /** Limits with a key each, decided together: a `CombinedLimiter` over one store. */
-function combined<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-  limits: Readonly<Record<string, OneOfLimits<Args>>>,
-): LimiterSource<Args> {
+function combined(where: string, options: RequestLimitOptions<never>): LimiterSource<never> {
+  const { limits = {} } = options;
   if (!isRecord(limits) || Object.keys(limits).length === 0) {
     throw new TypeError(
       `${where}: limits must be an object of limits by name, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
@@ -104,8 +100,7 @@ function combined<Args extends readonly unknown[]>(
     );
   }
   const { name = 'default', store: given, ...base } = pick(options, LIMITER_BASE_OPTIONS);
-  const ownStore = given === undefined ? memoryStore() : undefined;
-  const store = given ?? ownStore!;
+  const store = given ?? memoryStore();
   const made = Object.entries(limits).map(([one, limit]) => {
     checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', 'escalate', ...KEY_OPTIONS]);
     if (isPerRequest(limit))
@@ -119,7 +114,7 @@ function combined<Args extends readonly unknown[]>(
   return fixed(where, options, limiter, async () => {
     await limiter.close();
     await Promise.all(made.map(([, member]) => member.close()));
-    await ownStore?.close();
+    if (given === undefined) await store.close();
   });
 }
 

@@ -93,7 +93,7 @@ export class MisuseChecks {
       );
       return true;
     }
-    const header = FORWARDED.find((name) => Object(headers)[name] !== undefined);
+    const header = ['x-forwarded-for', 'forwarded'].find((name) => Object(headers)[name] !== undefined);
     if (header === undefined) return false;
     this.#warn(
       'SLUICE_FORWARDED_UNTRUSTED',
@@ -128,8 +128,6 @@ export class MisuseChecks {
     warnOnce(code, about, `${this.where}: ${text}`);
   }
 }
-
-const FORWARDED = ['x-forwarded-for', 'forwarded'] as const;
 
 /** Is this key, or a part of it, an address? Keys of users do not depend on proxies. */
 function hasAddress(key: LimiterKey, ip: string | undefined): boolean {

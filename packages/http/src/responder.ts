@@ -238,10 +238,7 @@ const isMessage = (value: unknown): value is string | object =>
  * @returns the status of a denial
  * @throws RangeError, TypeError naming the invalid option
  */
-function checkDenialOptions<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-): number {
+function checkDenialOptions(where: string, options: RequestLimitOptions<never>): number {
   const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, rules, throw: throws } = options;
   const { retryAfterJitter: jitter = 0 } = options;
   checkInteger(`${where}: statusCode`, statusCode, 400, 599);

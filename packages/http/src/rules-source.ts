@@ -145,11 +145,8 @@ const IN_THE_DOCUMENT = 'each rule has its own: set it in the document';
 const WITH_THE_RULES = 'all limiters are those of the rules: pass it where you create the rules';
 
 /** @throws TypeError naming an option that has no effect beside `rules` */
-function checkBesideRules<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-): void {
-  const given = (names: readonly (keyof RequestLimitOptions<Args>)[]) =>
+function checkBesideRules(where: string, options: RequestLimitOptions<never>): void {
+  const given = (names: readonly (keyof RequestLimitOptions<never>)[]) =>
     names.find((name) => options[name] !== undefined);
   const choice = given(['limiter', ...CHOICE_OPTIONS]);
   if (choice !== undefined) throw new TypeError(`${where}: pass rules or ${choice}, not both`);
