@@ -23,7 +23,6 @@ import {
   KEY_OPTIONS,
   type KeyOptions,
   LIMITER_OPTIONS,
-  type LimitChoice,
   type OfRequest,
   type Policies,
   type RequestLimitOptions,
@@ -33,7 +32,6 @@ import {
 import { checkLimiter, type LimiterSource, RequestLimiter } from './request-limiter.js';
 import { RulesSource } from './rules-source.js';
 
-/** @throws RangeError, TypeError naming the invalid option */
 export function limiterSource<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
@@ -58,7 +56,7 @@ export function limiterSource<Args extends readonly unknown[]>(
   return fixed(where, options, made, () => made.close());
 }
 
-const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
+const isPerRequest = ({ policy, policies }: RequestLimitOptions<never>): boolean =>
   typeof policy === 'function' || typeof policies === 'function';
 
 /** Makes known what a limiter counts by. */
@@ -72,7 +70,6 @@ export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost):
   Object.assign(RateLimiter.internals(limiter).limits.info, { key: kind, cost });
 }
 
-/** One limiter for all requests. */
 function fixed(
   where: string,
   options: RequestLimitOptions<never>,
@@ -159,20 +156,17 @@ async function policiesOf<Args extends readonly unknown[]>(
   { policy, policies }: RequestLimitOptions<Args>,
   args: WithKey<Args>,
 ): Promise<LimiterPolicies> {
-  const refused = (option: string, given: unknown, wanted: string) =>
-    new TypeError(
-      `${where}: the function ${option} returned ${describe(given)} for a request; it must return ${wanted} for each request. ` +
-        'To pass requests uncounted, use skip',
-    );
-  if (typeof policy === 'function') {
-    const given = await policy(...args);
-    if (typeof given?.algorithm === 'string') return given;
-    throw refused('policy', given, "a policy, such as fixedWindow({ limit: 100, window: '1m' }),");
-  }
-  const given = await (policies as OfRequest<WithKey<Args>, Policies>)(...args);
-  const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
-  if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return given;
-  throw refused('policies', given, 'policies by name, such as { perMinute: fixedWindow({ … }) },');
+  const isOne = typeof policy === 'function';
+  const given = await (isOne ? policy : (policies as OfRequest<WithKey<Args>, Policies>))(...args);
+  const each: unknown[] = isOne ? [given] : Object.values(Object(given));
+  if (each.length > 0 && each.every((one) => typeof Object(one).algorithm === 'string')) return given;
+  const wanted = isOne
+    ? "a policy, such as fixedWindow({ limit: 100, window: '1m' }),"
+    : 'policies by name, such as { perMinute: fixedWindow({ … }) },';
+  throw new TypeError(
+    `${where}: the function ${isOne ? 'policy' : 'policies'} returned ${describe(given)} for a request; ` +
+      `it must return ${wanted} for each request. To pass requests uncounted, use skip`,
+  );
 }
 
 /** The limiter checks the options. */

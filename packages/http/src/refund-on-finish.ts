@@ -1,6 +1,6 @@
 import type { Decision } from '@sluice/core';
 import { noEffect, warnOnce } from '@sluice/core/internal';
-import type { CountingOptions, LimitChoice } from './request-limit-options.js';
+import type { RequestLimitOptions } from './request-limit-options.js';
 import type { RequestLimiter } from './request-limiter.js';
 import type { RuledCall } from './request-rules.js';
 import type { ResponseView } from './views.js';
@@ -9,10 +9,9 @@ import type { ResponseView } from './views.js';
 export class RefundOnFinish<Args extends readonly unknown[]> {
   /** Whether some requests do not count by the options: `skipSuccessfulRequests`, `skipFailedRequests`. */
   readonly refunds: boolean;
-  readonly #options: CountingOptions<Args>;
+  readonly #options: RequestLimitOptions<Args>;
 
-  /** @throws TypeError naming the invalid option */
-  constructor(where: string, options: CountingOptions<Args> & Pick<LimitChoice<Args>, 'rules'>) {
+  constructor(where: string, options: RequestLimitOptions<Args>) {
     const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful, rules } = options;
     this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
     if (requestWasSuccessful !== undefined && !this.refunds && rules === undefined)

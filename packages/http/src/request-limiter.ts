@@ -77,10 +77,8 @@ export class RequestLimiter {
     const left = new AbortController();
     response.whenOver(() => left.abort());
     try {
-      return await (this.limiter as RateLimiter).acquire(keys as LimiterKey, {
-        ...options,
-        signal: left.signal,
-      });
+      const { signal } = left;
+      return await (this.limiter as RateLimiter).acquire(keys as LimiterKey, { ...options, signal });
     } catch (error) {
       if (left.signal.aborted) return undefined;
       if (isRateLimitExceededError(error)) return error.decision;

@@ -141,9 +141,6 @@ export function checkRules(where: string, rules: unknown): asserts rules is Requ
   throw new TypeError(`${where}: rules must be rules of @sluice/rules: ${remedy}`);
 }
 
-const IN_THE_DOCUMENT = 'each rule has its own: set it in the document';
-const WITH_THE_RULES = 'all limiters are those of the rules: pass it where you create the rules';
-
 /** @throws TypeError naming an option that has no effect beside `rules` */
 function checkBesideRules(where: string, options: RequestLimitOptions<never>): void {
   const given = (names: readonly (keyof RequestLimitOptions<never>)[]) =>
@@ -153,7 +150,8 @@ function checkBesideRules(where: string, options: RequestLimitOptions<never>): v
   const idle = (option: string, remedy: string) => noEffect(where, option, `with rules: ${remedy}`);
   if (options.user !== undefined) throw idle('user', "write a key such as '#{user.uid}' in the document");
   const inDocument = given([...KEY_OPTIONS, 'cost']);
-  if (inDocument !== undefined) throw idle(inDocument, IN_THE_DOCUMENT);
+  if (inDocument !== undefined) throw idle(inDocument, 'each rule has its own: set it in the document');
   const ofLimiters = given(LIMITER_OPTIONS);
-  if (ofLimiters !== undefined) throw idle(ofLimiters, WITH_THE_RULES);
+  if (ofLimiters !== undefined)
+    throw idle(ofLimiters, 'all limiters are those of the rules: pass it where you create the rules');
 }

@@ -3,9 +3,11 @@ import type { Decision, PolicyDecision } from '@sluice/core';
 import fc from 'fast-check';
 import { parseDictionary, parseList } from 'structured-headers';
 import { anyText } from '../../../../tests/support/any-text.js';
-import type { HeaderOptions, Keys } from '../request-limit-options.js';
+import type { Keys, RequestLimitOptions } from '../request-limit-options.js';
 import { headerWriter } from './header-style.js';
 import { headersBy } from './single-policy.js';
+
+type HeaderOptions = RequestLimitOptions<never>;
 
 const perMinute: PolicyDecision = {
   name: 'login',

@@ -1,23 +1,17 @@
 import type { Decision } from '@sluice/core';
 import { checkOneOf, describe, hashStoredKey } from '@sluice/core/internal';
-import type { HeaderOptions, Keys } from '../request-limit-options.js';
+import type { Keys, RequestLimitOptions } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import { before } from './draft-11.js';
 import { quotaPolicies, type WriteOlder, writeDraft6, writeDraft7, writeLegacy } from './single-policy.js';
 
-/**
- * Adds a decision's headers to a response, merged with those of earlier limiters. `Retry-After` of a denial is written by `writeRetryAfter`.
- */
+/** Adds a decision's headers to a response, merged with those of earlier limiters. `writeRetryAfter` adds `Retry-After` of a denial. */
 export type WriteHeaders = (decision: Decision, response: ListHeaders, key?: Keys) => void;
 
 const STYLES = ['draft-11', 'draft-8', 'draft-7', 'draft-6'] as const;
 
-/**
- * Creates what writes the headers of one limit's decisions.
- * @param where names the place of the options in errors, such as `rateLimit`
- * @throws TypeError, RangeError naming the invalid option
- */
-export function headerWriter(where: string, options: HeaderOptions): WriteHeaders {
+/** Creates what writes the headers of one limit's decisions. */
+export function headerWriter(where: string, options: RequestLimitOptions<never>): WriteHeaders {
   const { standardHeaders = 'draft-11', legacyHeaders: legacy, partitionKey: partitioned } = options;
   const given = standardHeaders === true ? 'draft-6' : standardHeaders;
   const style = given !== false && checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
