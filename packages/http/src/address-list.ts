@@ -13,7 +13,6 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
  * Compiles an `allowList` or `denyList`. An address (`192.0.2.7`, `2001:db8::1`) and a range (`10.0.0.0/8`, `2001:db8::/32`) match the
  * bits of the client's address in any spelling; IPv4-mapped IPv6 is IPv4. Other entries match keys of the same text. A missing or
  * malformed client address is in no range.
- * @param where how errors name the list, such as `rateLimit: allowList`
  * @returns whether the client's address, or one of the request's keys, is on the list
  * @throws TypeError naming a malformed entry, also one that only looks like an address or a range
  */

@@ -28,10 +28,7 @@ import type { RequestView } from './views.js';
 
 export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
 
-/**
- * Compiles the key of a limit's requests.
- * @throws RangeError, TypeError naming the invalid option
- */
+/** Compiles the key of a limit's requests. @throws RangeError, TypeError naming the invalid option */
 export function keyOfRequest<Args extends readonly unknown[]>(
   where: string,
   { limits, ...options }: RequestLimitOptions<Args>,
@@ -57,10 +54,8 @@ export const listOfKeys = (keys: Keys): LimiterKey[] =>
 export const keyForFunctions = (keys: Keys): string =>
   typeof keys === 'object' ? JSON.stringify(keys) : (keys as string);
 
-/** The key of limitType METHOD. */
-const ALL = 'all';
+const ALL = 'all'; // the key of limitType METHOD
 
-/** @throws RangeError, TypeError naming an option that is invalid or has no effect */
 function keyOf<Args extends readonly unknown[]>(
   where: string,
   options: KeyOptions<Args>,

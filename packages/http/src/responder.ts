@@ -70,10 +70,7 @@ export class Responder<Args extends readonly unknown[]> {
   readonly #status: number;
   readonly #problemOf: (decision: Decision) => RateLimitProblem;
 
-  /**
-   * @param name the limiter's, for warnings
-   * @throws RangeError, TypeError naming the invalid option
-   */
+  /** @param name the limiter's, for warnings */
   constructor(where: string, options: RequestLimitOptions<Args>, name: string) {
     this.#status = checkDenialOptions(where, options);
     this.#where = where;
@@ -146,7 +143,7 @@ export class Responder<Args extends readonly unknown[]> {
     throw asError(this.#where, error);
   }
 
-  /** The body is that of the rule that denied, otherwise the option `message`, otherwise the problem. */
+  /** The rule that denied has the body, otherwise the option `message`, otherwise the problem. */
   replyTo(exchange: Exchange<Args>, status: number | undefined): MaybePromise<NegotiatedReply> {
     const { args, matched, decision } = exchange;
     try {
@@ -215,10 +212,7 @@ function varied(made: NegotiatedReply, response: ResponseView): Reply {
   return made;
 }
 
-/**
- * The decision under the public name of its limit.
- * @throws TypeError if the name is not a string
- */
+/** The decision under the public name of its limit. */
 export function renamed(where: string, decision: Decision, name: string): Decision {
   if (typeof name !== 'string' || name === '') {
     throw new TypeError(
@@ -234,10 +228,7 @@ export function renamed(where: string, decision: Decision, name: string): Decisi
 const isMessage = (value: unknown): value is string | object =>
   typeof value === 'string' || (typeof value === 'object' && value !== null);
 
-/**
- * @returns the status of a denial
- * @throws RangeError, TypeError naming the invalid option
- */
+/** @returns the status of a denial */
 function checkDenialOptions(where: string, options: RequestLimitOptions<never>): number {
   const { statusCode = 429, message, onLimited, dryRun, denyList, timeout, rules, throw: throws } = options;
   const { retryAfterJitter: jitter = 0 } = options;

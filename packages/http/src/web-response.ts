@@ -72,7 +72,6 @@ function hasHeaders({ headers }: Response, more: PendingHeaders): boolean {
   return true;
 }
 
-/** @param written the headers of the limits that the request has passed */
 export function webResponseOf({ status, type, body }: Reply, written: PendingHeaders): Response {
   return new Response(body, { status, headers: { ...Object.fromEntries(written), 'content-type': type } });
 }

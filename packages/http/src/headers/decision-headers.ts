@@ -10,7 +10,6 @@ export interface ResponseHeaders {
 
 /** The same, with headers that are lists. */
 export interface ListHeaders extends ResponseHeaders {
-  /** Adds items to a list. */
   append(name: string, items: string): void;
 }
 

@@ -11,7 +11,6 @@ const linesOf = (value: unknown): string[] =>
 /** A header as one text; empty without it. */
 export const textOf = (value: unknown): string => linesOf(value).join(', ');
 
-/** A list with more items. */
 export const extended = (list: unknown, items: string): string => [...linesOf(list), items].join(', ');
 
 /** Joins two lists, unless the second begins with the first. */

@@ -25,8 +25,6 @@ function wholeNumber(value: unknown): number | undefined {
 /**
  * Whether a decision replaces the one that a response shows: a denial goes first, then less remaining permits, then the longer
  * time to reset. A value in another form, set by other code, is replaced.
- * @param reset as the header has it
- * @param before the values in the response
  */
 function isMoreRestrictive(
   { allowed, remaining }: Decision,
