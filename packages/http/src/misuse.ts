@@ -56,52 +56,43 @@ export class MisuseChecks {
 
   /** Checked with a request: another store may replace the limit's own until then. */
   #isStoreClear(): boolean {
-    if (this.source.store?.name === 'memory' && cluster.isWorker) {
-      this.#warn(
-        'SLUICE_MEMORY_IN_CLUSTER',
-        `limit '${this.source.name}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
-          'Use redisStore, which all workers share',
-      );
-    }
-    return true;
+    if (this.source.store?.name !== 'memory' || !cluster.isWorker) return true;
+    return this.#warn(
+      'SLUICE_MEMORY_IN_CLUSTER',
+      `limit '${this.source.name}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
+        'Use redisStore, which all workers share',
+    );
   }
 
   /** @returns whether it has warned */
   #warnsOfIPv6(keys: readonly LimiterKey[]): boolean {
-    const whole = keys.some(
-      (key) => typeof key === 'string' && key.includes(':') && addressFamily(key) === 6,
+    if (!keys.some((key) => typeof key === 'string' && key.includes(':') && addressFamily(key) === 6))
+      return false;
+    return this.#warn(
+      'SLUICE_IPV6_KEY',
+      `limit '${this.source.name}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
+        "Use clientIp(address), which returns the client's network",
     );
-    if (whole) {
-      this.#warn(
-        'SLUICE_IPV6_KEY',
-        `limit '${this.source.name}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
-          "Use clientIp(address), which returns the client's network",
-      );
-    }
-    return whole;
   }
 
   #areProxiesClear({ proxies, headers, ip }: RequestView, keys: readonly LimiterKey[]): boolean {
     if (proxies === 'some') return true;
     if (proxies === undefined || !keys.some((key) => hasAddress(key, ip))) return false;
-    if (proxies === 'all') {
-      this.#warn(
+    if (proxies === 'all')
+      return this.#warn(
         'SLUICE_TRUST_PROXY_ALL',
         'the framework trusts every X-Forwarded-For header, which any client can send. A client that sends another address in ' +
           "each request is never limited. Trust only your proxies' addresses",
         this.where,
       );
-      return true;
-    }
     const header = ['x-forwarded-for', 'forwarded'].find((name) => Object(headers)[name] !== undefined);
     if (header === undefined) return false;
-    this.#warn(
+    return this.#warn(
       'SLUICE_FORWARDED_UNTRUSTED',
       `a request has the header ${header}, but the framework trusts no proxy. All clients behind a proxy then share its address ` +
         'and one limit. Configure which proxies the framework trusts, or set validate: false if your keyGenerator reads another header',
       this.where,
     );
-    return true;
   }
 
   /** @returns whether it has warned */
@@ -113,19 +104,19 @@ export class MisuseChecks {
     for (let one = before; one !== undefined; one = one.next) {
       if (one.identity !== identity || one.limiterName !== limiterName) continue;
       if (!one.keys.some((key, i) => key === keys[i])) continue;
-      this.#warn(
+      return this.#warn(
         'SLUICE_COUNTED_TWICE',
         `limit '${limiterName}' counted one request twice for the same key, so clients get half of the limit. ` +
           'Apply it once to each request, or give each limit its own name',
       );
-      return true;
     }
     return false;
   }
 
   /** @param about the limit or place that is warned about once */
-  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.source.name): void {
+  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.source.name): true {
     warnOnce(code, about, `${this.where}: ${text}`);
+    return true;
   }
 }
 

@@ -9,14 +9,15 @@ import type { ResponseView } from './views.js';
 export class RefundOnFinish<Args extends readonly unknown[]> {
   /** Whether some requests do not count by the options: `skipSuccessfulRequests`, `skipFailedRequests`. */
   readonly refunds: boolean;
-  readonly #options: RequestLimitOptions<Args>;
 
-  constructor(where: string, options: RequestLimitOptions<Args>) {
+  constructor(
+    where: string,
+    private readonly options: RequestLimitOptions<Args>,
+  ) {
     const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful, rules } = options;
     this.refunds = skipSuccessfulRequests === true || skipFailedRequests === true;
     if (requestWasSuccessful !== undefined && !this.refunds && rules === undefined)
       throw noEffect(where, 'requestWasSuccessful', 'without skipSuccessfulRequests or skipFailedRequests');
-    this.#options = options;
   }
 
   /**
@@ -30,7 +31,7 @@ export class RefundOnFinish<Args extends readonly unknown[]> {
     args: Args,
     refund?: RuledCall['refund'],
   ): void {
-    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = this.#options;
+    const { skipSuccessfulRequests, skipFailedRequests, requestWasSuccessful } = this.options;
     const end = async (complete: boolean): Promise<void> => {
       let finish = () => limiter.release(decision);
       try {

@@ -64,24 +64,22 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 /** Makes the verdict on a request that does not simply pass: answers or throws denials. */
 export class Responder<Args extends readonly unknown[]> {
   readonly writeHeaders: WriteHeaders;
-  readonly #where: string;
-  readonly #name: string;
-  readonly #options: RequestLimitOptions<Args>;
   readonly #status: number;
   readonly #problemOf: (decision: Decision) => RateLimitProblem;
 
   /** @param name the limiter's, for warnings */
-  constructor(where: string, options: RequestLimitOptions<Args>, name: string) {
+  constructor(
+    private readonly where: string,
+    private readonly options: RequestLimitOptions<Args>,
+    private readonly name: string,
+  ) {
     this.#status = checkDenialOptions(where, options);
-    this.#where = where;
-    this.#name = name;
-    this.#options = options;
     this.writeHeaders = headerWriter(where, options);
     this.#problemOf = cachedProblems(this.#status);
   }
 
   /** The denial as a response shows it, with a random part of its wait added. Never earlier than the true moment. */
-  #later(decision: Decision, share = this.#options.retryAfterJitter ?? 0): Decision {
+  #later(decision: Decision, share = this.options.retryAfterJitter ?? 0): Decision {
     const { retryAfter } = decision;
     if (share === 0 || !Number.isFinite(retryAfter)) return decision;
     const { moreAfter, policies } = decision; // computed when they are read
@@ -102,7 +100,7 @@ export class Responder<Args extends readonly unknown[]> {
     this.writeHeaders(later, response, keys);
     writeRetryAfter(later, response);
     for (const name in own?.headers) response.set(name, own.headers[name]!);
-    if (this.#options.throw) {
+    if (this.options.throw) {
       // As the response has them, where other limits may have added theirs.
       const names = Object.keys(headersBy(this.writeHeaders, decision));
       const written = Object.fromEntries(names.map((name) => [name, String(response.get(name))]));
@@ -116,43 +114,43 @@ export class Responder<Args extends readonly unknown[]> {
   /** Denies a request on the deny list. */
   forbid(exchange: Exchange<Args>): Exchange<Args> {
     if (exchange.response.sent) return this.#ended(exchange);
-    if (this.#options.throw) throw new RequestForbiddenError();
+    if (this.options.throw) throw new RequestForbiddenError();
     return this.#denied(exchange, FORBIDDEN);
   }
 
   /** Denies a request by the failure policy of a store that is out: `onLimited`, `message` and `handler` are not called. */
   unavailable(exchange: Exchange<Args>, decision: Decision): Exchange<Args> {
-    if (this.#options.dryRun) return this.#uncounted(exchange);
+    if (this.options.dryRun) return this.#uncounted(exchange);
     if (exchange.response.sent) return this.#ended(exchange);
-    if (this.#options.throw) throw errorOfDenial(decision);
+    if (this.options.throw) throw errorOfDenial(decision);
     writeRetryAfter(this.#later(decision), exchange.response);
     return this.#denied(exchange, UNAVAILABLE);
   }
 
   /** The verdict on a request that could not be decided. */
   failed(exchange: Exchange<Args>, error: unknown): Exchange<Args> {
-    const { dryRun, validate } = this.#options;
+    const { dryRun, validate } = this.options;
     // A client that disconnected has no address.
     const isGone = exchange.response.sent && isKeyResolutionError(error);
     if (dryRun) {
-      if (!isGone) warnOfDryRun(this.#name, error);
+      if (!isGone) warnOfDryRun(this.name, error);
       return this.#uncounted(exchange);
     }
     if (isGone) return this.#ended(exchange);
-    if (validate !== false) warnOfServerKey(this.#where, this.#name, error);
-    throw asError(this.#where, error);
+    if (validate !== false) warnOfServerKey(this.where, this.name, error);
+    throw asError(this.where, error);
   }
 
   /** The rule that denied has the body, otherwise the option `message`, otherwise the problem. */
   replyTo(exchange: Exchange<Args>, status: number | undefined): MaybePromise<NegotiatedReply> {
     const { args, matched, decision } = exchange;
     try {
-      const message = decision && (matched?.replyTo(decision)?.body ?? this.#options.message);
+      const message = decision && (matched?.replyTo(decision)?.body ?? this.options.message);
       if (typeof message !== 'function') return this.#replyWith(exchange, status, message);
       const made = andThen(message(...args, decision!), (text) => {
         if (text === undefined || isMessage(text)) return this.#replyWith(exchange, status, text);
         throw new TypeError(
-          `${this.#where}: the function message returned ${describe(text)}; it must return text or an object`,
+          `${this.where}: the function message returned ${describe(text)}; it must return text or an object`,
         );
       });
       return isPromise(made) ? made.catch((error) => this.#refuse(error)) : made;
@@ -173,7 +171,7 @@ export class Responder<Args extends readonly unknown[]> {
   }
 
   #refuse(error: unknown): never {
-    throw asError(this.#where, error);
+    throw asError(this.where, error);
   }
 
   #denied(exchange: Exchange<Args>, denial: Decision | HttpProblem): Exchange<Args> {
