@@ -33,7 +33,7 @@ export const TASKS = {
   ],
   http: [
     ['answers', 'Answer denials and errors', /^(?:headers\/|problem|reply)/],
-    ['keys', 'Make keys of requests', /^(?:key-|limiter-source|request-key|skipped-names)/],
+    ['keys', 'Make keys of requests', /^(?:body-keys|key-|limiter-source|request-key|skipped-names)/],
     ['requests', 'Read requests and responses', /^(?:request-context|request-path|views)/],
     ['rules', 'Apply rules to requests', /^(?:address-list|request-rules|rules-source)/],
     ['limits', 'Limit requests', /./],

@@ -2,7 +2,7 @@ import { type Decision, isRateLimitExceededError } from '@sluice/core';
 import { keepHeaders } from '@sluice/http';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import { checkBodyHook, checkHooksOf, rememberBodyReader } from './body-keys.js';
+import { bodyHooks } from './body-keys.js';
 import { type HookedLimit, hookFor, limitHook, type RateLimitHook } from './limit-hook.js';
 import { ownHooks, watchNotFound } from './not-found.js';
 import {
@@ -60,7 +60,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app[routeLimits] = new ScopeLimits(app, options, hook, limit);
   }
   if (limit !== undefined) {
-    rememberBodyReader(limit.hook, options);
+    bodyHooks.remember(limit.hook, options);
     app.decorateRequest(counted, false);
     app.addHook('onReady', limit.connect);
     app.addHook('onClose', limit.close);
@@ -69,7 +69,7 @@ const register: FastifyPluginAsync<RateLimitPluginOptions> = async (scope, given
     app.addHook('onRequest', (request, _reply, done) => done(unlimited(request.routeOptions)));
     return;
   }
-  checkBodyHook('rateLimit', hook, options);
+  bodyHooks.check('rateLimit', hook, options);
   limitAll(app, hook, limit);
 };
 
@@ -106,7 +106,7 @@ function prepare(app: Scope): void {
   });
   app.addHook('onRoute', function (this: Scope, route) {
     const { method, url } = route;
-    checkHooksOf(`rateLimit: ${method} ${url}`, (hook) => [route[hook] ?? []].flat());
+    bodyHooks.checkRoute(`rateLimit: ${method} ${url}`, (hook) => [route[hook] ?? []].flat());
     const own = route.config?.rateLimit;
     if (own !== undefined && own !== false) this[routeLimits]!.limit(route, own);
   });

@@ -9,6 +9,7 @@ export { RequestLimit } from './request-limit.js';
 export * from './request-limit-options.js';
 export type * from './request-rules.js';
 export type { Verdict } from './responder.js';
+export { checkRouteOptions, RouteLimits } from './route-limits.js';
 
 // A framework's request and response, as limits see them.
 
@@ -26,17 +27,11 @@ export * from './web-response.js';
 
 // Keys of requests, also for rules and decorated methods.
 
+export { BodyHooks, readsBody } from './body-keys.js';
 export { addressError, keyErrorOfRequest, parsedBody, warnOfDryRun } from './key-errors.js';
 export { countsAddresses, countsUsers, keyForFunctions, keyOfRequest } from './key-of-request.js';
 export { setKeyKind } from './limiter-source.js';
-export {
-  REQUEST_FIELDS,
-  readsBody,
-  requestField,
-  requestUser,
-  requestUserIfAny,
-  type UserOf,
-} from './request-key.js';
+export { REQUEST_FIELDS, requestField, requestUser, requestUserIfAny, type UserOf } from './request-key.js';
 export * from './skipped-names.js';
 
 // Checks that rules share with the options of a limit.

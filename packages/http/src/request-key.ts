@@ -28,10 +28,6 @@ export const REQUEST_FIELDS = [
 export const requestField = (request: RequestView, name: string): unknown =>
   name === 'cookies' ? cookiesOf(request) : request[name as keyof RequestView];
 
-/** Does a key template, or one of a list, begin one of its expressions with `body`? */
-export const readsBody = (key: unknown): boolean =>
-  [key].flat().some((template) => typeof template === 'string' && /#[{<]body\b/.test(template));
-
 /** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
 

@@ -1,31 +1,28 @@
 import { fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
-import type { RateLimitOptions as Options } from './options.js';
-import { routeName, ScopeLimits } from './route-limits.js';
+import { BodyHooks } from './body-keys.js';
+import type { RequestLimitOptions } from './request-limit-options.js';
+import { RouteLimits, routeName } from './route-limits.js';
 
-/** Limits that only show their options. */
-class ShownLimits {
+type Options = RequestLimitOptions<never>;
+
+/** Limits of a framework that only shows the options of each limit. */
+class ShownLimits extends RouteLimits<Options, Options> {
+  protected readonly choices = ['limiter', 'rules', 'policy', 'policies', 'limits'] as const;
+  protected readonly answers = ['message', 'throw'] as const;
   readonly closing: (() => Promise<void>)[] = [];
-  readonly #limits: ScopeLimits;
 
-  constructor(options: Options, shared?: object) {
-    const addHook = (_name: string, close: () => Promise<void>) => this.closing.push(close);
-    this.#limits = new ScopeLimits({ addHook } as never, options, 'onRequest', shared as never);
-    Object.assign(this.#limits, { make: (made: Options) => made });
-  }
-
-  ofRoute = (route: Parameters<typeof routeName>[0], written: object, own: Options) =>
-    this.#limits.ofRoute(route, written, own) as Options;
-  own = (where: string, written: Options) => this.#limits.own(where, written) as Options;
+  protected make = (options: Options) => options;
+  protected onClose = (close: () => Promise<void>) => void this.closing.push(close);
 }
 
 const [hourly, daily] = ['1h', '1d'].map((window) => fixedWindow({ limit: 1, window }));
-const get = (url: string) => ({ method: 'GET', url });
+const get = (path: string) => ({ methods: ['GET'], path });
 
 test.each([
   [['GET'], '/users/:id', 'GET:/users/:id'],
   [['HEAD', 'GET', 'POST'], '/', 'GET.POST:/'],
-])('a route of %j at %s has the name %s', (method, url, name) => {
-  expect(routeName({ method, url })).toBe(name);
+])('a route of %j at %s has the name %s', (methods, path, name) => {
+  expect(routeName({ methods, path })).toBe(name);
 });
 
 test('routes with other constraints have other names, in any order', () => {
@@ -43,14 +40,10 @@ test('a route whose name no limiter can have gets a name of its own that one can
 });
 
 test('a route inherits the options of which it gives none of the group', () => {
-  const limits = new ShownLimits({
-    name: 'all',
-    policy: hourly,
-    key: '#{user.id}',
-    message: 'no',
-    keyPrefix: 'a',
-    notify: ['80%'],
-  });
+  const limits = new ShownLimits(
+    { name: 'all', policy: hourly, key: '#{user.id}', message: 'no', keyPrefix: 'a', notify: ['80%'] },
+    undefined,
+  );
   const made = limits.ofRoute(get('/'), {}, { policy: daily, throw: true });
   expect(made).toEqual({
     name: 'GET:/',
@@ -76,14 +69,14 @@ test('HEAD shares the limit of its GET, and routes without options share the lim
   const limits = new ShownLimits(shared, shared);
   const written = { policy: daily };
   const made = limits.ofRoute(get('/a/'), written, written);
-  expect(limits.ofRoute({ method: 'HEAD', url: '/a' }, written, written)).toBe(made);
+  expect(limits.ofRoute({ methods: ['HEAD'], path: '/a' }, written, written)).toBe(made);
   expect(limits.ofRoute(get('/b'), written, written)).not.toBe(made);
   expect(limits.ofRoute(get('/c'), {}, {})).toBe(shared);
   expect(limits.own('app.limit', {})).toBe(shared);
 });
 
 test('routes share one store of their own, which closes with the server', async () => {
-  const limits = new ShownLimits({});
+  const limits = new ShownLimits({}, undefined);
   const [one, other] = ['/a', '/b'].map((path) => limits.ofRoute(get(path), {}, { policy: hourly }));
   expect(other!.store).toBe(one!.store);
   expect(limits.closing).toHaveLength(1);
@@ -96,4 +89,20 @@ test("a limit of the program's own needs a name in the plugin's store", () => {
     "app.limit: a limit in the plugin's store needs its own name, such as app.limit({ name: 'login', … })",
   );
   expect(limits.own('app.limit', { policy: hourly, name: 'a' })).toMatchObject({ name: 'a' });
+});
+
+test('a limit that reads the body is refused at a hook before the parser', () => {
+  const hooks = new BodyHooks<'early' | 'late'>(['early'], (hook) => `not parsed at ${hook}`);
+  const reading = { key: '#{body.phone}' };
+  hooks.check('limit', 'late', reading);
+  hooks.check('limit', 'early', { key: '#{user.id}' });
+  expect(() => hooks.check('limit', 'early', reading)).toThrow(
+    'limit: key "#{body.phone}" reads the body, not parsed at early',
+  );
+  const limit = {};
+  hooks.remember(limit, reading);
+  hooks.checkRoute('GET /', () => [{}]);
+  expect(() => hooks.checkRoute('GET /', () => [{}, limit])).toThrow(
+    'GET /: key "#{body.phone}" reads the body',
+  );
 });
