@@ -5,8 +5,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Bans } from './bans.js';
 import type { RateLimitOptions } from './options.js';
 
-export type Refusal = Exclude<Verdict, { outcome: 'passed' }>;
-
 interface AnswerOptions
   extends Pick<
     RateLimitOptions,
@@ -65,12 +63,12 @@ export function answerWith({
     handler !== undefined ||
     errorResponseBuilder !== undefined;
 
-  return async (request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> => {
-    if (refusal.outcome === 'aborted') {
+  return async (request: FastifyRequest, reply: FastifyReply, verdict: Verdict): Promise<void> => {
+    if (verdict.outcome === 'aborted') {
       if (!reply.sent) reply.hijack();
       return;
     }
-    const { decision, keys, status: own = statusCode ?? 429 } = refusal;
+    const { decision, keys, status: own = statusCode ?? 429 } = verdict;
     let ban = false;
     // Awaits these options only if they are given: without them a denial is answered at once.
     if (decision !== undefined && hasOptions) {
@@ -80,7 +78,7 @@ export function answerWith({
       if (ban) await onBanReach?.(request, key);
       if (await byOptions(request, reply, decision, ban ? 403 : own, ban)) return;
     }
-    const made = refusal.reply(ban ? 403 : undefined);
+    const made = verdict.reply(ban ? 403 : undefined);
     const { status, type, body } = isPromise(made) ? await made : made;
     // Fastify adds a charset to every JSON type without a serializer; application/problem+json must have none.
     if (type === 'application/problem+json') reply.serializer(asItIs);

@@ -78,7 +78,7 @@ export function limitHook(options: RateLimitOptions, counted?: symbol): HookedLi
     return before;
   };
 
-  const passed = (request: FastifyRequest, { keys }: Verdict & { outcome: 'passed' }): unknown =>
+  const passed = (request: FastifyRequest, { keys }: Verdict): unknown =>
     keys === undefined ? undefined : onExceeding?.(request, keyForFunctions(keys));
 
   const hook = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '@sluice/core/internal';
 import { compileList } from './address-list.js';
 import { keyForFunctions, listOfKeys } from './key-of-request.js';
-import { type CountingOptions, type Keys, withKey } from './request-limit-options.js';
+import { type Keys, type RequestLimitOptions, withKey } from './request-limit-options.js';
 import type { RequestView } from './views.js';
 
 /** The list that a request is on. An allowed request passes uncounted. */
@@ -17,11 +17,10 @@ export type AccessLists<Args> = (
 /**
  * Checks the address and the functions even if the request has no key: a health check from an allowed address needs no user.
  * @returns undefined without lists
- * @throws TypeError naming the invalid entry
  */
 export function accessLists<Args extends readonly unknown[]>(
   where: string,
-  { allowList, denyList }: CountingOptions<Args>,
+  { allowList, denyList }: RequestLimitOptions<Args>,
 ): AccessLists<Args> | undefined {
   if (allowList === undefined && denyList === undefined) return undefined;
   const isDenied = listOf(`${where}: denyList`, denyList);
@@ -51,12 +50,11 @@ type List<Args> = (request: RequestView, args: Args, keys: Keys | undefined) => 
 
 function listOf<Args extends readonly unknown[]>(
   what: string,
-  list: CountingOptions<Args>['allowList'],
+  list: RequestLimitOptions<Args>['allowList'],
 ): List<Args> {
   if (list === undefined) return () => false;
-  if (typeof list === 'function') {
+  if (typeof list === 'function')
     return (_request, args, keys) => list(...withKey(args, keys === undefined ? '' : keyForFunctions(keys)));
-  }
   const matches = compileList(what, list);
   return (request, _args, keys) => matches(request.ip, keys === undefined ? [] : listOfKeys(keys));
 }

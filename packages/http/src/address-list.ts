@@ -1,9 +1,6 @@
 import { clientIp, isKeyResolutionError, type LimiterKey } from '@sluice/core';
 import { addressFamily, describe, groupsOf } from '@sluice/core/internal';
 
-/** Is the client's address, or one of the request's keys, on the list? */
-export type ListCheck = (ip: string | undefined, keys: readonly LimiterKey[]) => boolean;
-
 /** Malformed IPv4 addresses and ranges, which are no keys: `10.0.0.0/33`, `1.2.3`, `10.0.*.*`, `10.0.0.1-9`, `10/8`. */
 const LIKE_IPV4 = /^\d[\d.*:/-]*\.[\d.*:/-]*$|^\d+\/\d+$/;
 /** The same for IPv6: groups with `::`, with a prefix length, or with at least six colons: `2001:db8::/129`. */
@@ -16,25 +13,24 @@ const WHOLE_ADDRESS = { ipv6Subnet: 128 };
  * Compiles an `allowList` or `denyList`. An address (`192.0.2.7`, `2001:db8::1`) and a range (`10.0.0.0/8`, `2001:db8::/32`) match the
  * bits of the client's address in any spelling; IPv4-mapped IPv6 is IPv4. Other entries match keys of the same text. A missing or
  * malformed client address is in no range.
- * @param where how errors name the list, such as `rateLimit: allowList`
+ * @returns whether the client's address, or one of the request's keys, is on the list
  * @throws TypeError naming a malformed entry, also one that only looks like an address or a range
  */
-export function compileList(where: string, entries: readonly string[]): ListCheck {
-  if (!Array.isArray(entries)) {
+export function compileList(where: string, entries: readonly string[]) {
+  if (!Array.isArray(entries))
     throw new TypeError(`${where} must be an array of strings or a function, not ${describe(entries)}`);
-  }
   const ranges = new AddressRanges();
   const listedKeys = new Set<string>();
   for (const entry of entries as readonly unknown[]) {
-    if (typeof entry !== 'string' || entry === '') {
+    if (typeof entry !== 'string' || entry === '')
       throw new TypeError(`${where}: an entry must be a non-empty string, not ${describe(entry)}`);
-    }
-    if (!ranges.add(entry)) {
-      if (looksLikeAddress(entry)) throw malformed(where, entry);
-      listedKeys.add(entry);
-    }
+    if (ranges.add(entry)) continue;
+    const text = entry.trim();
+    if (text.length <= LONGEST_ADDRESS && (LIKE_IPV4.test(text) || LIKE_IPV6.test(text)))
+      throw new TypeError(`${where}: ${noRange(entry)}. To list a key that looks like one, pass a function`);
+    listedKeys.add(entry);
   }
-  return (ip, keys) =>
+  return (ip: string | undefined, keys: readonly LimiterKey[]): boolean =>
     (listedKeys.size > 0 && keys.some((key) => listedKeys.has(String(key)))) || ranges.has(ip);
 }
 
@@ -73,9 +69,8 @@ export class AddressRanges {
 
 function isIn({ groups, bits }: Range, address: readonly number[]): boolean {
   if (groups.length !== address.length) return false;
-  for (let at = 0, left = bits; left > 0; at += 1, left -= 16) {
+  for (let at = 0, left = bits; left > 0; at += 1, left -= 16)
     if ((groups[at]! ^ address[at]!) >>> Math.max(0, 16 - left) !== 0) return false;
-  }
   return true;
 }
 
@@ -89,15 +84,7 @@ function canonical(ip: string | undefined): readonly number[] | undefined {
   }
 }
 
-function looksLikeAddress(entry: string): boolean {
-  const text = entry.trim();
-  return text.length <= LONGEST_ADDRESS && (LIKE_IPV4.test(text) || LIKE_IPV6.test(text));
-}
-
 /** What is wrong with a malformed entry. */
 export const noRange = (entry: string): string =>
   `${describe(entry)} is not an address or a range; write them as 192.0.2.7, 10.0.0.0/8, 2001:db8::1 ` +
   'or 2001:db8::/32, without a port';
-
-const malformed = (where: string, entry: string) =>
-  new TypeError(`${where}: ${noRange(entry)}. To list a key that looks like one, pass a function`);

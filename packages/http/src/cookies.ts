@@ -2,8 +2,6 @@ import type { RequestView } from './views.js';
 
 /** Browsers keep fewer for one site. */
 const MOST_COOKIES = 300;
-const SPACE = 0x20;
-const TAB = 0x09;
 
 type Cookies = Readonly<Record<string, string>>;
 
@@ -49,7 +47,7 @@ function trimmed(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-const isBlank = (code: number): boolean => code === SPACE || code === TAB;
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09; // space and tab
 
 const unquoted = (value: string): string =>
   value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;

@@ -9,15 +9,6 @@ import type { RequestView } from './views.js';
 export const serverKeyError = (expression: string, cause: unknown): KeyResolutionError =>
   new KeyResolutionError('The server has no rate limit key for this request', expression, 500, { cause });
 
-/** The error when a request lacks a value that the key needs. The message names the field; the cause has the template. */
-const clientKeyError = (expression: string, cause: unknown): KeyResolutionError =>
-  new KeyResolutionError(
-    `The request needs a value at ${nameOf(expression)}: text, a number or a boolean`,
-    expression,
-    400,
-    { cause },
-  );
-
 /** The error for an unusable address. No address at all is a setup error of the server; a malformed one came from the client. */
 export const addressError = (address: string | undefined, cause: unknown): KeyResolutionError =>
   address === undefined || address === ''
@@ -32,23 +23,16 @@ export function keyErrorOfRequest(error: unknown, request: RequestView): unknown
   if (!isKeyResolutionError(error) || error.expression === undefined || error.cause !== undefined)
     return error;
   const { expression } = error;
-  switch (/^[\w$]*/.exec(nameOf(expression))?.[0]) {
-    case 'query':
-    case 'headers':
-    case 'cookies':
-      return clientKeyError(expression, error);
-    case 'body':
-      if (request.body !== undefined || bodyWasParsed(request)) return clientKeyError(expression, error);
-      return serverKeyError(expression, withRemedy(error, noParser(request)));
-    case 'route':
-      return serverKeyError(expression, withRemedy(error, noRoute(request)));
-    default:
-      return serverKeyError(expression, error);
+  const name = expression.replace(/^#[{<]|[}>]$/g, ''); // `body.email` of `#{body.email}`
+  const [root] = /^[\w$]*/.exec(name)!;
+  if (root === 'query' || root === 'headers' || root === 'cookies' || (root === 'body' && hasBody(request))) {
+    const message = `The request needs a value at ${name}: text, a number or a boolean`;
+    return new KeyResolutionError(message, expression, 400, { cause: error });
   }
+  const remedy = root === 'body' ? noParser(request) : root === 'route' ? noRoute(request) : undefined;
+  if (remedy === undefined) return serverKeyError(expression, error);
+  return serverKeyError(expression, new TypeError(`${error.message}. ${remedy}`, { cause: error }));
 }
-
-const withRemedy = (error: Error, remedy: string): TypeError =>
-  new TypeError(`${error.message}. ${remedy}`, { cause: error });
 
 const noParser = ({ advice }: RequestView): string =>
   `The request has no body because no body parser ran before the limit. ${advice?.body ?? 'Put a body parser in front of the limit'}`;
@@ -56,8 +40,9 @@ const noParser = ({ advice }: RequestView): string =>
 const noRoute = ({ advice }: RequestView): string =>
   `The route is not known at this point. ${advice?.route ?? 'Put the limit on the route itself'}, or use #{path}`;
 
-/** If the framework does not say: a body that was sent but is missing was not parsed. */
-const bodyWasParsed = (request: RequestView): boolean => request.bodyParsed ?? !sentBody(request);
+/** Was the body parsed? If the framework does not say: a body that was sent but is missing was not. */
+const hasBody = (request: RequestView): boolean =>
+  request.body !== undefined || (request.bodyParsed ?? !sentBody(request));
 
 function sentBody({ headers }: RequestView): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = Object(headers);
@@ -69,17 +54,13 @@ function sentBody({ headers }: RequestView): boolean {
  * @throws KeyResolutionError of status 500 if the client sent a body that was not parsed
  */
 export function parsedBody(request: RequestView): unknown {
-  if (request.body === undefined && request.bodyParsed !== true && sentBody(request)) {
+  if (request.body === undefined && request.bodyParsed !== true && sentBody(request))
     throw serverKeyError('body', new TypeError(noParser(request)));
-  }
   return request.body;
 }
 
-/** `body.email` of `#{body.email}`. */
-const nameOf = (expression: string): string => expression.replace(/^#[{<]|[}>]$/g, '');
-
 /** The cause of a `serverKeyError` as text, because a log may show messages only. */
-export const causeOf = (error: unknown): string =>
+const causeOf = (error: unknown): string =>
   isKeyResolutionError(error) && error.cause !== undefined ? ` (${error.cause})` : '';
 
 /** Warns once per limiter that a dry run, or a shadow rule, could not decide. */

@@ -8,8 +8,8 @@ import {
   compileKeyList,
   describe,
   firstKey,
+  getOrCreate,
   isKeyList,
-  isPromise,
   type ListedKey,
   type MaybePromise,
   noEffect,
@@ -28,19 +28,15 @@ import type { RequestView } from './views.js';
 
 export type KeyOfRequest<Args> = (request: RequestView, args: Args) => MaybePromise<Keys>;
 
-/**
- * Compiles the key of a limit's requests.
- * @throws RangeError, TypeError naming the invalid option
- */
+/** Compiles the key of a limit's requests. @throws RangeError, TypeError naming the invalid option */
 export function keyOfRequest<Args extends readonly unknown[]>(
   where: string,
   { limits, ...options }: RequestLimitOptions<Args>,
 ): KeyOfRequest<Args> {
   if (limits === undefined) return keyOf(where, options, Object.keys(Object(options.limiter).limiters ?? {}));
   const spare = KEY_OPTIONS.find((name) => options[name] !== undefined);
-  if (spare !== undefined) {
+  if (spare !== undefined)
     throw new TypeError(`${where}: each of the limits has its own key: pass ${spare} in limits`);
-  }
   const parts = Object.entries(limits).map(
     ([name, limit]) => [name, keyOf(`${where}: limits.${name}`, limit)] as const,
   );
@@ -58,22 +54,8 @@ export const listOfKeys = (keys: Keys): LimiterKey[] =>
 export const keyForFunctions = (keys: Keys): string =>
   typeof keys === 'object' ? JSON.stringify(keys) : (keys as string);
 
-/**
- * Checks the result of `keyGenerator`: one key, or one for each of `names`.
- * @throws KeyResolutionError of status 500 for an invalid key, because the function belongs to the server
- */
-function generatedKeys(keys: Keys, names: readonly string[]): Keys {
-  if (names.length === 0) serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
-  for (const name of names) {
-    serverKey(Object(keys)[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
-  }
-  return keys;
-}
+const ALL = 'all'; // the key of limitType METHOD
 
-/** The key of limitType METHOD. */
-const ALL = 'all';
-
-/** @throws RangeError, TypeError naming an option that is invalid or has no effect */
 function keyOf<Args extends readonly unknown[]>(
   where: string,
   options: KeyOptions<Args>,
@@ -96,26 +78,27 @@ function keyOf<Args extends readonly unknown[]>(
       const remedy = 'call clientIp(address, { ipv6Subnet }) in the function';
       throw noEffect(where, 'ipv6Subnet', `with keyGenerator: ${remedy}`);
     }
-    return (_request, args) => {
-      const keys = keyGenerator(...args);
-      return isPromise(keys) ? keys.then((made) => generatedKeys(made, names)) : generatedKeys(keys, names);
+    // An invalid key has status 500, because the function belongs to the server.
+    const checked = (keys: Keys): Keys => {
+      if (names.length === 0) serverKey(keys, 'The result of keyGenerator', 'keyGenerator');
+      for (const name of names)
+        serverKey(Object(keys)[name], `The result of keyGenerator for '${name}'`, 'keyGenerator');
+      return keys;
     };
+    return (_request, args) => andThen(keyGenerator(...args), checked);
   }
 
   const { limitType: given = key === undefined ? LimitType.IP : LimitType.CUSTOM } = options;
   const limitType = parseLimitType(given);
   const idle = (option: string, remedy: string) =>
     noEffect(where, option, `with limitType ${limitType}: ${remedy}`);
-  if (key === undefined && limitType === LimitType.CUSTOM) {
+  if (key === undefined && limitType === LimitType.CUSTOM)
     throw new TypeError(`${where}: limitType CUSTOM needs a key, such as '#{user.id}'`);
-  }
-  if (key !== undefined && limitType !== LimitType.CUSTOM) {
+  if (key !== undefined && limitType !== LimitType.CUSTOM)
     throw idle(`key ${describe(key)}`, "use 'CUSTOM' or omit key");
-  }
   if (user !== undefined && !countsUsers(options)) throw idle('user', "use 'USER' or omit user");
-  if (ipv6Subnet !== undefined && !countsAddresses(options)) {
+  if (ipv6Subnet !== undefined && !countsAddresses(options))
     throw idle('ipv6Subnet', "use 'IP' or a key with #{ip}, or omit ipv6Subnet");
-  }
   if (limitType === LimitType.METHOD) return () => ALL;
   if (limitType === LimitType.USER) return (request) => requestUser(request, user);
   const compile = (subnet: number | undefined) => {
@@ -128,9 +111,8 @@ function keyOf<Args extends readonly unknown[]>(
   const bySubnet = new Map<number, ReturnType<typeof compile>>();
   return (request, args) =>
     andThen(ipv6Subnet(...args), (subnet) => {
-      const made = bySubnet.get(subnet) ?? compile(checkInteger(`${where}: ipv6Subnet`, subnet, 32, 128));
-      bySubnet.set(subnet, made);
-      return made(request);
+      const checked = () => compile(checkInteger(`${where}: ipv6Subnet`, subnet, 32, 128));
+      return getOrCreate(bySubnet, subnet, checked)(request);
     });
 }
 
@@ -152,22 +134,14 @@ const firstOfList = (
   });
 
 /** Does a limit count by user? */
-export function countsUsers<Args extends readonly unknown[]>({
-  keyGenerator,
-  key,
-  limitType,
-}: KeyOptions<Args>): boolean {
+export function countsUsers({ keyGenerator, key, limitType }: KeyOptions<never>): boolean {
   if (keyGenerator !== undefined) return false;
   return isKeyList(key) ? key.includes(LimitType.USER) : limitType === LimitType.USER;
 }
 
 /** Does a limit count by the client's address as the framework reports it? */
-export function countsAddresses<Args extends readonly unknown[]>({
-  limits,
-  keyGenerator,
-  key,
-  limitType,
-}: RequestLimitOptions<Args>): boolean {
+export function countsAddresses(options: RequestLimitOptions<never>): boolean {
+  const { limits, keyGenerator, key, limitType } = options;
   // Adapters call this before the options are checked, so these may be anything.
   if (limits !== undefined)
     return Object.values(Object(limits)).some((limit) => countsAddresses(Object(limit)));

@@ -10,6 +10,7 @@ import {
   type CallCost,
   checkOptions,
   describe,
+  getOrCreate,
   isRecord,
   keyText,
   LIMITER_BASE_OPTIONS,
@@ -22,9 +23,7 @@ import {
   KEY_OPTIONS,
   type KeyOptions,
   LIMITER_OPTIONS,
-  type LimitChoice,
   type OfRequest,
-  type OneOfLimits,
   type Policies,
   type RequestLimitOptions,
   type WithKey,
@@ -33,7 +32,6 @@ import {
 import { checkLimiter, type LimiterSource, RequestLimiter } from './request-limiter.js';
 import { RulesSource } from './rules-source.js';
 
-/** @throws RangeError, TypeError naming the invalid option */
 export function limiterSource<Args extends readonly unknown[]>(
   where: string,
   options: RequestLimitOptions<Args>,
@@ -51,18 +49,18 @@ export function limiterSource<Args extends readonly unknown[]>(
       `${where} needs a policy, such as fixedWindow({ limit: 100, window: '1m' }), or several policies, or limits, or a limiter, or rules`,
     );
   }
-  if (limits !== undefined) return combined(where, options, limits);
+  if (limits !== undefined) return combined(where, options);
   if (isPerRequest(options)) return perRequest(where, options);
   const made = newLimiter(pick(options, ['policy', 'policies', ...LIMITER_BASE_OPTIONS]));
   nameKey(made, options);
   return fixed(where, options, made, () => made.close());
 }
 
-const isPerRequest = ({ policy, policies }: LimitChoice<never>): boolean =>
+const isPerRequest = ({ policy, policies }: RequestLimitOptions<never>): boolean =>
   typeof policy === 'function' || typeof policies === 'function';
 
 /** Makes known what a limiter counts by. */
-function nameKey<Args extends readonly unknown[]>(limiter: RateLimiter, options: KeyOptions<Args>): void {
+function nameKey(limiter: RateLimiter, options: KeyOptions<never>): void {
   const { keyGenerator, key, limitType = LimitType.IP } = options;
   setKeyKind(limiter, keyGenerator === undefined ? keyText(key ?? limitType) : 'keyGenerator');
 }
@@ -72,18 +70,16 @@ export function setKeyKind(limiter: RateLimiter, kind: string, cost?: CallCost):
   Object.assign(RateLimiter.internals(limiter).limits.info, { key: kind, cost });
 }
 
-/** One limiter for all requests. */
-function fixed<Args extends readonly unknown[]>(
+function fixed(
   where: string,
-  options: RequestLimitOptions<Args>,
+  options: RequestLimitOptions<never>,
   limiter: RateLimiter | CombinedLimiter,
   close: () => Promise<void>,
-): LimiterSource<Args> {
+): LimiterSource<never> {
   const single = new RequestLimiter(limiter, where, options);
   const [first] = Object.values(single.limiters);
   return {
     name: limiter.name,
-    title: `limit '${limiter.name}'`,
     store: first instanceof RateLimiter ? RateLimiter.internals(first).store : undefined,
     single,
     limiters: single.limiters,
@@ -92,11 +88,8 @@ function fixed<Args extends readonly unknown[]>(
 }
 
 /** Limits with a key each, decided together: a `CombinedLimiter` over one store. */
-function combined<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-  limits: Readonly<Record<string, OneOfLimits<Args>>>,
-): LimiterSource<Args> {
+function combined(where: string, options: RequestLimitOptions<never>): LimiterSource<never> {
+  const { limits = {} } = options;
   if (!isRecord(limits) || Object.keys(limits).length === 0) {
     throw new TypeError(
       `${where}: limits must be an object of limits by name, such as { perIp: { policy }, perUser: { policy, limitType: 'USER' } }, ` +
@@ -104,13 +97,11 @@ function combined<Args extends readonly unknown[]>(
     );
   }
   const { name = 'default', store: given, ...base } = pick(options, LIMITER_BASE_OPTIONS);
-  const ownStore = given === undefined ? memoryStore() : undefined;
-  const store = given ?? ownStore!;
+  const store = given ?? memoryStore();
   const made = Object.entries(limits).map(([one, limit]) => {
     checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', 'escalate', ...KEY_OPTIONS]);
-    if (isPerRequest(limit)) {
+    if (isPerRequest(limit))
       throw new TypeError(`${where}: limits.${one} takes a policy or policies, not a function`);
-    }
     const own = pick(limit, ['policy', 'policies', 'escalate']);
     const member = newLimiter({ ...base, name: `${name}.${one}`, store, ...own });
     nameKey(member, limit);
@@ -120,7 +111,7 @@ function combined<Args extends readonly unknown[]>(
   return fixed(where, options, limiter, async () => {
     await limiter.close();
     await Promise.all(made.map(([, member]) => member.close()));
-    await ownStore?.close();
+    if (given === undefined) await store.close();
   });
 }
 
@@ -135,27 +126,22 @@ function perRequest<Args extends readonly unknown[]>(
   const pool = new LimiterPool(pick(options, LIMITER_BASE_OPTIONS), MAX_LIMITERS);
   const prepared = new WeakMap<RateLimiter, RequestLimiter>();
   const { name, store } = pool;
-  const title = `limit '${name}'`;
   return {
     name,
-    title,
     store,
     single: undefined,
     get limiters(): never {
       throw new TypeError(
-        `${where}: ${title} has a policy for each request, and so no single limiter. To peek or reset, create a ` +
+        `${where}: limit '${name}' has a policy for each request, and so no single limiter. To peek or reset, create a ` +
           'RateLimiter with the same name, store and algorithm: it shares the counts',
       );
     },
     ofRequest: async (args, key) => {
       const limiter = pool.byPolicies(await policiesOf(where, options, withKey(args, key)));
-      let made = prepared.get(limiter);
-      if (made === undefined) {
-        made = new RequestLimiter(limiter, where, options);
-        prepared.set(limiter, made);
+      return getOrCreate(prepared, limiter, () => {
         nameKey(limiter, options);
-      }
-      return made;
+        return new RequestLimiter(limiter, where, options);
+      });
     },
     close: () => pool.close(),
   };
@@ -170,20 +156,17 @@ async function policiesOf<Args extends readonly unknown[]>(
   { policy, policies }: RequestLimitOptions<Args>,
   args: WithKey<Args>,
 ): Promise<LimiterPolicies> {
-  const refused = (option: string, given: unknown, wanted: string) =>
-    new TypeError(
-      `${where}: the function ${option} returned ${describe(given)} for a request; it must return ${wanted} for each request. ` +
-        'To pass requests uncounted, use skip',
-    );
-  if (typeof policy === 'function') {
-    const given = await policy(...args);
-    if (typeof given?.algorithm === 'string') return given;
-    throw refused('policy', given, "a policy, such as fixedWindow({ limit: 100, window: '1m' }),");
-  }
-  const given = await (policies as OfRequest<WithKey<Args>, Policies>)(...args);
-  const each = typeof given === 'object' && given !== null ? Object.values(given) : [];
-  if (each.length > 0 && each.every((one) => typeof one?.algorithm === 'string')) return given;
-  throw refused('policies', given, 'policies by name, such as { perMinute: fixedWindow({ … }) },');
+  const isOne = typeof policy === 'function';
+  const given = await (isOne ? policy : (policies as OfRequest<WithKey<Args>, Policies>))(...args);
+  const each: unknown[] = isOne ? [given] : Object.values(Object(given));
+  if (each.length > 0 && each.every((one) => typeof Object(one).algorithm === 'string')) return given;
+  const wanted = isOne
+    ? "a policy, such as fixedWindow({ limit: 100, window: '1m' }),"
+    : 'policies by name, such as { perMinute: fixedWindow({ … }) },';
+  throw new TypeError(
+    `${where}: the function ${isOne ? 'policy' : 'policies'} returned ${describe(given)} for a request; ` +
+      `it must return ${wanted} for each request. To pass requests uncounted, use skip`,
+  );
 }
 
 /** The limiter checks the options. */

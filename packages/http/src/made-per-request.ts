@@ -1,5 +1,5 @@
 import type { LimiterKey } from '@sluice/core';
-import { setImmediate, warnOnce } from '@sluice/core/internal';
+import { getOrCreate, setImmediate, warnOnce } from '@sluice/core/internal';
 import { hasBackground } from '#platform';
 
 /** The limits of one name that have no shared store. */
@@ -49,14 +49,15 @@ export function limitsMadePerRequest(
   return (keys) => {
     requests += 1;
     if (requests === 1 && currentTurn() !== made) return true;
-    const others = siblingsOf(name);
-    if (others === undefined || others.kept) return true;
+    if (!siblings.has(name) && siblings.size >= MOST_NAMES) return true;
+    const others = getOrCreate(siblings, name, (): Siblings => ({ fresh: new Map(), kept: false }));
+    if (others.kept) return true;
     if (requests > 1) {
       others.kept = true;
       others.fresh.clear();
       return true;
     }
-    const key = keys.filter(isPlain).join(' ');
+    const key = keys.filter((one) => typeof one === 'string' || typeof one === 'number').join(' ');
     const fresh = (others.fresh.get(key) ?? 0) + 1;
     if (fresh < SUSPICIOUS) {
       if (others.fresh.size < MOST_KEYS) others.fresh.set(key, fresh);
@@ -70,14 +71,4 @@ export function limitsMadePerRequest(
     );
     return true;
   };
-}
-
-const isPlain = (key: LimiterKey) => typeof key === 'string' || typeof key === 'number';
-
-function siblingsOf(name: string): Siblings | undefined {
-  const known = siblings.get(name);
-  if (known !== undefined || siblings.size >= MOST_NAMES) return known;
-  const made: Siblings = { fresh: new Map(), kept: false };
-  siblings.set(name, made);
-  return made;
 }

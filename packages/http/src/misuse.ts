@@ -15,9 +15,6 @@ const TRIALS = 1000;
 
 /** Warns once about each setting that limits the wrong client or nobody. */
 export class MisuseChecks {
-  readonly #where: string;
-  readonly #limiterName: string;
-  readonly #storeName: string | undefined;
   /** Rules, a store or a limiter: limits with the same name and identity count together. */
   readonly #identity: object;
   /** Are there checks left for requests? */
@@ -29,14 +26,12 @@ export class MisuseChecks {
   #checksKeys: boolean;
 
   constructor(
-    where: string,
+    private readonly where: string,
     options: RequestLimitOptions<never>,
-    { name, store, single }: Pick<LimiterSource<never>, 'name' | 'store' | 'single'>,
+    private readonly source: Pick<LimiterSource<never>, 'name' | 'store' | 'single'>,
   ) {
     const { limiter, rules } = options;
-    this.#where = where;
-    this.#limiterName = name;
-    this.#storeName = store?.name;
+    const { name, store, single } = source;
     this.#identity = rules ?? store ?? single!.limiter;
     this.#checksKeys = !countsAddresses(options);
     const ownMemory = options.store === undefined && limiter === undefined && rules === undefined;
@@ -61,81 +56,69 @@ export class MisuseChecks {
 
   /** Checked with a request: another store may replace the limit's own until then. */
   #isStoreClear(): boolean {
-    if (this.#storeName === 'memory' && cluster.isWorker) {
-      this.#warn(
-        'SLUICE_MEMORY_IN_CLUSTER',
-        `limit '${this.#limiterName}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
-          'Use redisStore, which all workers share',
-      );
-    }
-    return true;
+    if (this.source.store?.name !== 'memory' || !cluster.isWorker) return true;
+    return this.#warn(
+      'SLUICE_MEMORY_IN_CLUSTER',
+      `limit '${this.source.name}' counts in this worker's memory, so each worker of the cluster allows the whole limit. ` +
+        'Use redisStore, which all workers share',
+    );
   }
 
   /** @returns whether it has warned */
   #warnsOfIPv6(keys: readonly LimiterKey[]): boolean {
-    const whole = keys.some(
-      (key) => typeof key === 'string' && key.includes(':') && addressFamily(key) === 6,
+    if (!keys.some((key) => typeof key === 'string' && key.includes(':') && addressFamily(key) === 6))
+      return false;
+    return this.#warn(
+      'SLUICE_IPV6_KEY',
+      `limit '${this.source.name}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
+        "Use clientIp(address), which returns the client's network",
     );
-    if (whole) {
-      this.#warn(
-        'SLUICE_IPV6_KEY',
-        `limit '${this.#limiterName}' uses a whole IPv6 address as its key, but a client has at least 2^64 addresses. ` +
-          "Use clientIp(address), which returns the client's network",
-      );
-    }
-    return whole;
   }
 
   #areProxiesClear({ proxies, headers, ip }: RequestView, keys: readonly LimiterKey[]): boolean {
     if (proxies === 'some') return true;
     if (proxies === undefined || !keys.some((key) => hasAddress(key, ip))) return false;
-    if (proxies === 'all') {
-      this.#warn(
+    if (proxies === 'all')
+      return this.#warn(
         'SLUICE_TRUST_PROXY_ALL',
         'the framework trusts every X-Forwarded-For header, which any client can send. A client that sends another address in ' +
           "each request is never limited. Trust only your proxies' addresses",
-        this.#where,
+        this.where,
       );
-      return true;
-    }
-    const header = FORWARDED.find((name) => Object(headers)[name] !== undefined);
+    const header = ['x-forwarded-for', 'forwarded'].find((name) => Object(headers)[name] !== undefined);
     if (header === undefined) return false;
-    this.#warn(
+    return this.#warn(
       'SLUICE_FORWARDED_UNTRUSTED',
       `a request has the header ${header}, but the framework trusts no proxy. All clients behind a proxy then share its address ` +
         'and one limit. Configure which proxies the framework trusts, or set validate: false if your keyGenerator reads another header',
-      this.#where,
+      this.where,
     );
-    return true;
   }
 
   /** @returns whether it has warned */
   #isCountedTwice(request: { [COUNTED]?: Counted }, keys: readonly LimiterKey[]): boolean {
-    const limiterName = this.#limiterName;
+    const limiterName = this.source.name;
     const identity = this.#identity;
     const before = request[COUNTED];
     request[COUNTED] = { identity, limiterName, keys, next: before };
     for (let one = before; one !== undefined; one = one.next) {
       if (one.identity !== identity || one.limiterName !== limiterName) continue;
-      const same = one.keys.some((key, i) => key === keys[i]);
-      if (!same) continue;
-      this.#warn(
+      if (!one.keys.some((key, i) => key === keys[i])) continue;
+      return this.#warn(
         'SLUICE_COUNTED_TWICE',
         `limit '${limiterName}' counted one request twice for the same key, so clients get half of the limit. ` +
           'Apply it once to each request, or give each limit its own name',
       );
-      return true;
     }
     return false;
   }
 
   /** @param about the limit or place that is warned about once */
-  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.#limiterName): void {
-    warnOnce(code, about, `${this.#where}: ${text}`);
+  #warn(code: Parameters<typeof warnOnce>[0], text: string, about = this.source.name): true {
+    warnOnce(code, about, `${this.where}: ${text}`);
+    return true;
   }
 }
-
-const FORWARDED = ['x-forwarded-for', 'forwarded'] as const;
 
 /** Is this key, or a part of it, an address? Keys of users do not depend on proxies. */
 function hasAddress(key: LimiterKey, ip: string | undefined): boolean {

@@ -23,10 +23,7 @@ export function asError(where: string, error: unknown): Error {
 }
 
 /** A copy of the options that are set, own or inherited. */
-export const pick = <T extends object, K extends keyof T>(
-  from: T,
-  names: readonly K[],
-): Partial<Pick<T, K>> =>
-  Object.fromEntries(
-    names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]),
-  ) as Partial<Pick<T, K>>;
+export function pick<T, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> {
+  const given = names.filter((name) => from[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, from[name]])) as Partial<Pick<T, K>>;
+}

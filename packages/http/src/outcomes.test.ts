@@ -69,7 +69,8 @@ test('a dry run that cannot decide lets the request pass, and warns once', async
   const policy = hourly(1);
   const dry = limit({ name: 'shadow', policy, dryRun: true, onLimited: () => {}, key: '#{body.phone}' });
   for (let i = 0; i < 2; i += 1) {
-    expect(await dry.handle(request, new OpenResponse())).toEqual({ outcome: 'passed' });
+    const passed = { outcome: 'passed', decision: undefined, keys: undefined };
+    expect(await dry.handle(request, new OpenResponse())).toMatchObject(passed);
   }
   expect(warnings).toMatchObject([{ code: 'SLUICE_DRY_RUN_FAILED', message: /shadow.*body.phone/ }]);
 });
@@ -109,14 +110,14 @@ test('a request that has a response, or whose client disconnected, gets no secon
   await deciding(one)(request);
   const answered = new OpenResponse();
   answered.end();
-  expect(await one.handle(request, answered)).toEqual({ outcome: 'aborted' });
+  expect(await one.handle(request, answered)).toMatchObject({ outcome: 'aborted' });
   expect(answered.headers).toEqual({});
   const waiting = limit({ limiter: one.limiter, timeout: '2h', keyGenerator: () => 'k' });
   const left = new OpenResponse();
   const verdict = waiting.handle(request, left);
   await new Promise(setImmediate);
   left.end(0, false);
-  expect(await verdict).toEqual({ outcome: 'aborted' });
+  expect(await verdict).toMatchObject({ outcome: 'aborted' });
 });
 
 test('with throw, the error of a denial has the headers of all limits', async () => {
@@ -203,13 +204,12 @@ test('an error of `message` fails the request', async () => {
   const throwing = limit({ policy: hourly(1), message: () => Promise.reject(undefined) });
   await deciding(throwing)(request);
   const verdict = await throwing.handle(request, new OpenResponse());
-  const { reply } = verdict as { reply(): Promise<unknown> };
-  await expect(reply()).rejects.toThrow('rateLimit: an option threw undefined');
+  await expect(verdict.reply()).rejects.toThrow('rateLimit: an option threw undefined');
 });
 
 test('a disconnected client without an address is not an error', async () => {
   const left = new OpenResponse();
   left.end(0, false);
   const disconnected = { ...request, ip: undefined };
-  expect(await limit({ policy: hourly(1) }).handle(disconnected, left)).toEqual({ outcome: 'aborted' });
+  expect(await limit({ policy: hourly(1) }).handle(disconnected, left)).toMatchObject({ outcome: 'aborted' });
 });

@@ -1,6 +1,4 @@
 import type { Decision, RateLimiter } from '@sluice/core';
-import { connectAtStart, decisionOf } from '@sluice/core/internal';
-import type { LimiterSource, RequestLimiter } from './request-limiter.js';
 
 /** The limiter of a limit on requests. */
 export interface OwnLimiter {
@@ -28,48 +26,4 @@ export function withLimiter<M extends object>(middleware: M, limit: OwnLimiter):
     connect: { value: () => limit.connect() },
     close: { value: () => limit.close() },
   }) as M & OwnLimiter;
-}
-
-export abstract class SourceLimiter<Args> implements OwnLimiter {
-  /** Which of several limiters made a decision. */
-  readonly #decidedBy = new WeakMap<Decision, RequestLimiter>();
-
-  constructor(
-    protected readonly where: string,
-    protected readonly source: LimiterSource<Args>,
-  ) {}
-
-  get limiter(): RateLimiter {
-    const [limiter, another] = Object.values(this.limiters);
-    if (limiter === undefined)
-      throw new TypeError(`${this.where}: no rule of '${this.source.name}' has a limiter`);
-    if (another === undefined) return limiter;
-    throw new TypeError(
-      `${this.where}: limit '${this.source.name}' has several limiters: use limiters.${Object.keys(this.limiters).join(' or limiters.')}`,
-    );
-  }
-
-  get limiters(): Readonly<Record<string, RateLimiter>> {
-    return this.source.limiters;
-  }
-
-  protected decided(decision: Decision, by: RequestLimiter): void {
-    this.#decidedBy.set(decision, by);
-  }
-
-  async refund(shown: Decision): Promise<void> {
-    const { single, title } = this.source;
-    const decision = decisionOf(shown);
-    const by = single ?? this.#decidedBy.get(decision);
-    if (by === undefined) throw new TypeError(`${this.where}: refund takes a decision of ${title}`);
-    await by.limiter.refund(decision);
-  }
-
-  close(): Promise<void> {
-    return this.source.close();
-  }
-
-  connect(): Promise<void> {
-    return connectAtStart(this.source.store);
-  }
 }

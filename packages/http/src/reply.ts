@@ -1,3 +1,4 @@
+import { getOrCreate } from '@sluice/core/internal';
 import { negotiator } from '#platform';
 import type { ResponseHeaders } from './headers/decision-headers.js';
 import { textOf, writeErrorHeaders } from './headers/response-headers.js';
@@ -11,7 +12,7 @@ export interface Reply {
   readonly body: string;
 }
 
-interface NegotiatedReply extends Reply {
+export interface NegotiatedReply extends Reply {
   /** The request header that the body depends on. */
   readonly vary?: 'Accept';
 }
@@ -49,19 +50,14 @@ export function replyTo(
   accept: string | undefined,
   message?: string | object,
 ): NegotiatedReply {
-  const { status } = problem;
+  const { status, title, detail } = problem;
   if (typeof message === 'string') return { status, type: withCharset(TEXT_TYPE), body: message };
   if (message !== undefined) return { status, type: JSON_TYPE, body: JSON.stringify(message) ?? 'null' };
   const form = formFor(accept);
   const vary = 'Accept';
-  switch (form) {
-    case HTML_TYPE:
-      return { status, type: withCharset(form), body: page(problem), vary };
-    case TEXT_TYPE:
-      return { status, type: withCharset(form), body: `${problem.title}\n${problem.detail}\n`, vary };
-    default:
-      return { status, type: form, body: jsonOf(problem), vary };
-  }
+  if (form === HTML_TYPE) return { status, type: withCharset(form), body: page(problem), vary };
+  if (form !== TEXT_TYPE) return { status, type: form, body: jsonOf(problem), vary };
+  return { status, type: withCharset(form), body: `${title}\n${detail}\n`, vary };
 }
 
 /**
@@ -91,14 +87,7 @@ function formFor(accept: string | undefined): string {
 const jsons = new WeakMap<HttpProblem, string>();
 
 /** The problems of a flood are the same objects again and again. */
-function jsonOf(problem: HttpProblem): string {
-  let json = jsons.get(problem);
-  if (json === undefined) {
-    json = JSON.stringify(problem);
-    jsons.set(problem, json);
-  }
-  return json;
-}
+const jsonOf = (problem: HttpProblem): string => getOrCreate(jsons, problem, () => JSON.stringify(problem));
 
 const withCharset = (type: string) => `${type}; charset=utf-8`;
 

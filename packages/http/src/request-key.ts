@@ -26,9 +26,7 @@ export const REQUEST_FIELDS = [
 
 /** The value of a root name in a key expression. */
 export const requestField = (request: RequestView, name: string): unknown =>
-  name === 'cookies'
-    ? cookiesOf(request)
-    : request[name as Exclude<(typeof REQUEST_FIELDS)[number], 'cookies'>];
+  name === 'cookies' ? cookiesOf(request) : request[name as keyof RequestView];
 
 /** Returns the user of a request, also as a promise. `undefined` and `null` are an error of status 500. */
 export type UserOf = (request: RequestView) => unknown;
@@ -50,9 +48,8 @@ export function requestUser(request: RequestView, userOf?: UserOf): MaybePromise
 
 /** The same; undefined for a request that nobody has signed in for. A user without an id is an error. */
 export function requestUserIfAny(request: RequestView, userOf?: UserOf): MaybePromise<string | undefined> {
-  if (userOf !== undefined) {
+  if (userOf !== undefined)
     return andThen(userOf(request), (given) => (isNobody(given) ? undefined : userKey(given)));
-  }
   return isNobody(request.user) ? undefined : requestUser(request);
 }
 

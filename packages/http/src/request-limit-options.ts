@@ -64,8 +64,17 @@ export interface OneOfLimits<Args extends readonly unknown[]> extends KeyOptions
   readonly escalate?: LimiterBaseOptions['escalate'];
 }
 
-/** The limit of a request: pass one of these options. */
-export interface LimitChoice<Args extends readonly unknown[]> {
+/** The drafts of `RateLimit` headers: see `standardHeaders`. */
+export type HeaderStyle = 'draft-11' | 'draft-8' | 'draft-7' | 'draft-6';
+
+/**
+ * The options of every adapter's `rateLimit`. `Args` are the arguments that the framework passes to functions: `[req, res]`, `[ctx]`.
+ *
+ * Pass one of `limiter`, `rules`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterBaseOptions`: `name`, `store`, …
+ */
+export interface RequestLimitOptions<Args extends readonly unknown[]>
+  extends LimiterBaseOptions,
+    KeyOptions<Args> {
   /** Your own limiter, which you close. Routes with the same limiter share its counts. */
   readonly limiter?: RateLimiter | CombinedLimiter | undefined;
   /**
@@ -86,10 +95,9 @@ export interface LimitChoice<Args extends readonly unknown[]> {
    * request are decided together. A request that no rule matches passes uncounted. You close the rules.
    */
   readonly rules?: RequestRules | undefined;
-}
 
-/** Which requests are counted. */
-export interface CountingOptions<Args extends readonly unknown[]> {
+  // Which requests are counted.
+
   /** Permits that a request takes: a whole number ≥ 0, a number for each policy by name, or a function; default 1. */
   readonly cost?: Cost | OfRequest<Args, Cost> | undefined;
   /** Returns true for requests that are not counted. */
@@ -110,10 +118,9 @@ export interface CountingOptions<Args extends readonly unknown[]> {
   readonly skipFailedRequests?: boolean | undefined;
   /** Has a request succeeded? Called when its response is over. Default: the response is complete, with a status below 400. */
   readonly requestWasSuccessful?: OfRequest<Args, boolean> | undefined;
-}
 
-/** What happens to a request over its limit. */
-export interface DenialOptions<Args extends readonly unknown[]> {
+  // What happens to a request over its limit.
+
   /** The longest wait for a permit. Default: no wait, a request over its limit is denied at once. */
   readonly timeout?: Duration | undefined;
   /** Called for every request that is denied, or would be without `dryRun`. An error that it throws fails the request. */
@@ -133,13 +140,9 @@ export interface DenialOptions<Args extends readonly unknown[]> {
    * and `headers`, or a `RequestForbiddenError` for the `denyList`; default false.
    */
   readonly throw?: boolean | undefined;
-}
 
-/** The drafts of `RateLimit` headers: see `standardHeaders`. */
-export type HeaderStyle = 'draft-11' | 'draft-8' | 'draft-7' | 'draft-6';
+  // Which headers a response gets.
 
-/** Which headers a response gets. */
-export interface HeaderOptions {
   /**
    * The form of `RateLimit` and `RateLimit-Policy`: `'draft-11'` (default) of the IETF draft, `'draft-8'` (the same form),
    * `'draft-7'`, `'draft-6'` or `true` (as in express-rate-limit, draft 6); `false` for none.
@@ -154,20 +157,7 @@ export interface HeaderOptions {
    * then come back at different moments, and never too early. Default 0.
    */
   readonly retryAfterJitter?: number | undefined;
-}
 
-/**
- * The options of every adapter's `rateLimit`. `Args` are the arguments that the framework passes to functions: `[req, res]`, `[ctx]`.
- *
- * Pass one of `limiter`, `rules`, `policy`, `policies` and `limits`; with the last three also options of a `LimiterBaseOptions`: `name`, `store`, …
- */
-export interface RequestLimitOptions<Args extends readonly unknown[]>
-  extends LimiterBaseOptions,
-    LimitChoice<Args>,
-    KeyOptions<Args>,
-    CountingOptions<Args>,
-    DenialOptions<Args>,
-    HeaderOptions {
   /** Warn, once each, about settings that limit the wrong client or nobody. Default true. */
   readonly validate?: boolean | undefined;
 }

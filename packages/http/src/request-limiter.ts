@@ -24,8 +24,6 @@ import type { ResponseView } from './views.js';
 /** Where a limit gets the limiter of a request. */
 export interface LimiterSource<Args> {
   readonly name: string;
-  /** In errors: `limit 'api'`. */
-  readonly title: string;
   /** The limiter's store; undefined for a limiter of the other copy of this package. */
   readonly store: Store | undefined;
   /** The limiter of all requests; undefined if each request has its own policy. */
@@ -79,10 +77,8 @@ export class RequestLimiter {
     const left = new AbortController();
     response.whenOver(() => left.abort());
     try {
-      return await (this.limiter as RateLimiter).acquire(keys as LimiterKey, {
-        ...options,
-        signal: left.signal,
-      });
+      const { signal } = left;
+      return await (this.limiter as RateLimiter).acquire(keys as LimiterKey, { ...options, signal });
     } catch (error) {
       if (left.signal.aborted) return undefined;
       if (isRateLimitExceededError(error)) return error.decision;

@@ -24,14 +24,12 @@ export function pathOf(url: string, caseSensitive = true): string {
  * `/files/*`.
  */
 export function writtenPathOf(url: string, caseSensitive = true): string | undefined {
-  if (!MAY_HAVE_DOTS.test(url)) return undefined;
+  if (!/\/(?:\.|%2e)/i.test(url)) return undefined;
   const segments = segmentsOf(rawPathOf(url));
-  if (!segments.some(isDot)) return undefined;
+  if (!segments.includes('.') && !segments.includes('..')) return undefined;
   const path = `/${segments.join('/')}`;
   return caseSensitive ? path : path.toLowerCase();
 }
-
-const MAY_HAVE_DOTS = /\/(?:\.|%2e)/i;
 
 function rawPathOf(url: string): string {
   const path = withoutOrigin(url);
@@ -52,8 +50,6 @@ const segmentsOf = (raw: string): string[] =>
     .split('/')
     .map(decoded)
     .filter((segment) => segment !== '');
-
-const isDot = (segment: string): boolean => segment === '.' || segment === '..';
 
 function resolved(segments: readonly string[]): string[] {
   const kept: string[] = [];

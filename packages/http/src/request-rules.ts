@@ -41,7 +41,7 @@ export interface RuleReply {
   readonly status?: number | undefined;
   readonly body?: string | object | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A share from 0 to 1: see `HeaderOptions`. */
+  /** A share from 0 to 1: see `RequestLimitOptions`. */
   readonly retryAfterJitter?: number | undefined;
 }
 

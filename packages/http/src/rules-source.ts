@@ -1,5 +1,12 @@
 import type { Decision, DecisionOptions, RateLimiter, Store } from '@sluice/core';
-import { describe, isPromise, type MaybePromise, noEffect } from '@sluice/core/internal';
+import {
+  andThen,
+  describe,
+  getOrCreate,
+  isPromise,
+  type MaybePromise,
+  noEffect,
+} from '@sluice/core/internal';
 import { warnOfDryRun } from './key-errors.js';
 import type { RefundOnFinish } from './refund-on-finish.js';
 import {
@@ -10,7 +17,7 @@ import {
   type RequestLimitOptions,
 } from './request-limit-options.js';
 import { type LimiterSource, RequestLimiter } from './request-limiter.js';
-import type { FailedShadow, MatchedRules, RequestRules, RuledCall } from './request-rules.js';
+import type { FailedShadow, RequestRules, RuledCall } from './request-rules.js';
 import { type Exchange, Responder } from './responder.js';
 import type { RequestView } from './views.js';
 
@@ -30,25 +37,22 @@ const SHADOW: DecisionOptions = { shadow: true };
 /** The limiters of the rules that match a request. */
 export class RulesSource<Args extends readonly unknown[]> implements LimiterSource<Args> {
   readonly name: string;
-  readonly title: string;
   readonly store: Store;
   readonly single = undefined;
-  readonly #where: string;
   readonly #rules: RequestRules;
-  readonly #options: RequestLimitOptions<Args>;
   /** Limiters of earlier versions go with their last request. */
   readonly #prepared = new WeakMap<RuledCall['limiter'], Prepared<Args>>();
 
   /** @throws TypeError if `rules` are none, or naming an option that has no effect with them */
-  constructor(where: string, options: RequestLimitOptions<Args>) {
+  constructor(
+    private readonly where: string,
+    private readonly options: RequestLimitOptions<Args>,
+  ) {
     const { rules } = options;
     checkRules(where, rules);
     checkBesideRules(where, options);
-    this.#where = where;
     this.#rules = rules;
-    this.#options = options;
     this.name = rules.name;
-    this.title = `the rules '${rules.name}'`;
     this.store = rules.store;
   }
 
@@ -61,11 +65,11 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     request: RequestView,
     _args: Args,
     ruled: RuledRequest<Args>,
-  ): MaybePromise<Keys | undefined> => {
-    const matched = this.#rules.match(request);
-    if (isPromise(matched)) return matched.then((found) => keep(ruled, found));
-    return keep(ruled, matched);
-  };
+  ): MaybePromise<Keys | undefined> =>
+    andThen(this.#rules.match(request), (matched) => {
+      ruled.matched = matched;
+      return matched?.enforced?.keys;
+    });
 
   /**
    * Counts a request for its shadow rules: in the turn in which the caller counts it for the others, so all are in one call to the store.
@@ -82,19 +86,14 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
     if (onFinish !== undefined) for (const call of shadows) this.#shadow(call, request, onFinish);
     if (enforced === undefined) return undefined;
     const { by, responder } = this.#prepare(enforced.limiter);
-    return { by, responder, options: optionsOf(enforced, this.#options.dryRun ? SHADOW : undefined) };
+    return { by, responder, options: optionsOf(enforced, this.options.dryRun ? SHADOW : undefined) };
   }
 
   #prepare(limiter: RuledCall['limiter']): Prepared<Args> {
-    let prepared = this.#prepared.get(limiter);
-    if (prepared === undefined) {
-      prepared = {
-        by: new RequestLimiter(limiter, this.#where, this.#options),
-        responder: new Responder(this.#where, this.#options, this.name),
-      };
-      this.#prepared.set(limiter, prepared);
-    }
-    return prepared;
+    return getOrCreate(this.#prepared, limiter, () => ({
+      by: new RequestLimiter(limiter, this.where, this.options),
+      responder: new Responder(this.where, this.options, this.name),
+    }));
   }
 
   /** What goes wrong in a shadow rule does not concern the request. */
@@ -127,11 +126,6 @@ export class RulesSource<Args extends readonly unknown[]> implements LimiterSour
   async close(): Promise<void> {}
 }
 
-function keep(ruled: Pick<Exchange<never>, 'matched'>, matched: MatchedRules | undefined): Keys | undefined {
-  ruled.matched = matched;
-  return matched?.enforced?.keys;
-}
-
 /** The options of `consume` for a call. @param base without the cost */
 const optionsOf = ({ cost }: RuledCall, base: DecisionOptions | undefined): DecisionOptions | undefined =>
   cost === undefined ? base : { ...base, cost };
@@ -147,22 +141,17 @@ export function checkRules(where: string, rules: unknown): asserts rules is Requ
   throw new TypeError(`${where}: rules must be rules of @sluice/rules: ${remedy}`);
 }
 
-const IN_THE_DOCUMENT = 'each rule has its own: set it in the document';
-const WITH_THE_RULES = 'all limiters are those of the rules: pass it where you create the rules';
-
 /** @throws TypeError naming an option that has no effect beside `rules` */
-function checkBesideRules<Args extends readonly unknown[]>(
-  where: string,
-  options: RequestLimitOptions<Args>,
-): void {
-  const given = (names: readonly (keyof RequestLimitOptions<Args>)[]) =>
+function checkBesideRules(where: string, options: RequestLimitOptions<never>): void {
+  const given = (names: readonly (keyof RequestLimitOptions<never>)[]) =>
     names.find((name) => options[name] !== undefined);
   const choice = given(['limiter', ...CHOICE_OPTIONS]);
   if (choice !== undefined) throw new TypeError(`${where}: pass rules or ${choice}, not both`);
   const idle = (option: string, remedy: string) => noEffect(where, option, `with rules: ${remedy}`);
   if (options.user !== undefined) throw idle('user', "write a key such as '#{user.uid}' in the document");
   const inDocument = given([...KEY_OPTIONS, 'cost']);
-  if (inDocument !== undefined) throw idle(inDocument, IN_THE_DOCUMENT);
+  if (inDocument !== undefined) throw idle(inDocument, 'each rule has its own: set it in the document');
   const ofLimiters = given(LIMITER_OPTIONS);
-  if (ofLimiters !== undefined) throw idle(ofLimiters, WITH_THE_RULES);
+  if (ofLimiters !== undefined)
+    throw idle(ofLimiters, 'all limiters are those of the rules: pass it where you create the rules');
 }

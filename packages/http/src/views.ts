@@ -64,7 +64,7 @@ export interface NamedParts {
 
 /** The view of such a request. Only the paths and the route are read differently in each framework. */
 export abstract class NamedPartsView<R extends NamedParts> implements RequestView {
-  // `declare`: a field definition would cost a call for each request.
+  // `declare`, here and below: a field definition would cost a call for each request.
   declare protected readonly request: R;
 
   constructor(request: R) {
@@ -123,7 +123,6 @@ const LOWER_CASE: Readonly<Record<string, string>> = {
 
 /** Node's own response. */
 export class NodeResponseView implements ResponseView {
-  // `declare`: a field definition would cost a call for each request.
   declare protected readonly raw: NodeResponse;
 
   constructor(raw: NodeResponse) {

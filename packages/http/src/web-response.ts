@@ -6,7 +6,7 @@ export type PendingHeaders = ReadonlyMap<string, string>;
 
 /** Collects the headers of a web-standard request's limits until there is a response. */
 export class PendingResponse implements ResponseView {
-  readonly #headers = new Map<string, string>();
+  readonly headers = new Map<string, string>();
   status = 0;
   readonly #listeners = new Set<(complete: boolean) => void>();
   #complete: boolean | undefined;
@@ -15,10 +15,6 @@ export class PendingResponse implements ResponseView {
   constructor(signal?: AbortSignal) {
     if (signal?.aborted) this.over(0, false);
     else signal?.addEventListener('abort', () => this.over(0, false), { once: true });
-  }
-
-  get headers(): PendingHeaders {
-    return this.#headers;
   }
 
   get sent(): boolean {
@@ -30,11 +26,11 @@ export class PendingResponse implements ResponseView {
   }
 
   get(name: string): string | undefined {
-    return this.#headers.get(name.toLowerCase());
+    return this.headers.get(name.toLowerCase());
   }
 
   set(name: string, value: string): void {
-    this.#headers.set(name.toLowerCase(), value);
+    this.headers.set(name.toLowerCase(), value);
   }
 
   append(name: string, items: string): void {
@@ -76,7 +72,6 @@ function hasHeaders({ headers }: Response, more: PendingHeaders): boolean {
   return true;
 }
 
-/** @param written the headers of the limits that the request has passed */
 export function webResponseOf({ status, type, body }: Reply, written: PendingHeaders): Response {
   return new Response(body, { status, headers: { ...Object.fromEntries(written), 'content-type': type } });
 }

@@ -1,7 +1,8 @@
 import { concurrency, fixedWindow, ManualClock, memoryStore, RateLimiter, tokenBucket } from '@sluice/core';
 import { parseList } from 'structured-headers';
 import { rejection } from '../../../tests/support/rejection.js';
-import { decisionHeaders } from '../../http/src/headers/decision-headers.js';
+import { draft11Writer } from '../../http/src/headers/decision-headers.js';
+import { headersBy } from '../../http/src/headers/single-policy.js';
 import { type BudgetExceededError, budgetHeaders, meter } from './index.js';
 
 const axes = {
@@ -47,7 +48,7 @@ test('they have the form of the headers of limits on requests', async () => {
     const limiter = new RateLimiter({ name, policies: { one: policy }, store });
     const budget = meter({ name, store, axes: { one: policy } });
     const hold = await budget.hold('ann', { one: 1 });
-    expect(budgetHeaders(hold.state)).toEqual(decisionHeaders(await limiter.consume('ann')));
+    expect(budgetHeaders(hold.state)).toEqual(headersBy(draft11Writer(), await limiter.consume('ann')));
     await Promise.all([budget.close(), limiter.close()]);
   }
 });

@@ -88,7 +88,7 @@ const targetOf = (target: string) => ({
  * @param after the header Retry-After
  */
 export function decisionOf(verdict: Verdict, after: string | undefined): object {
-  const decision = 'decision' in verdict ? verdict.decision : undefined;
+  const { decision } = verdict;
   if (decision === undefined) {
     if (verdict.outcome !== 'denied') return { allowed: true };
     return { allowed: false, retryAfterMs: 1_000 * Number(after), source: 'deny', degraded: true };

@@ -61,7 +61,7 @@ function statusOf(verdict: Verdict | undefined, members: readonly string[] | und
   const isDenied = verdict.outcome === 'denied';
   if (members?.length === 0) return { code: 'OK' };
   const code = isDenied ? 'OVER_LIMIT' : 'OK';
-  const decision = 'decision' in verdict ? verdict.decision : undefined;
+  const { decision } = verdict;
   if (decision === undefined || decision.source === 'allow') return { code };
   if (members === undefined) return { code, ...figuresOf(policyOf(decision), decision) };
   const { name, policy, policies } = decision;

@@ -10,7 +10,6 @@ export interface ResponseHeaders {
 
 /** The same, with headers that are lists. */
 export interface ListHeaders extends ResponseHeaders {
-  /** Adds items to a list. */
   append(name: string, items: string): void;
 }
 
@@ -78,13 +77,9 @@ function draft11Items(decision: Decision): Draft11Items {
   return { names, quotas, policy: quotas.join(', ') };
 }
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: `"login";q=5;w=60`, one item for each policy. */
-const partitioned = ({ policies }: Decision, { quotas }: Draft11Items, partitionOf: PartitionOf): string =>
-  policies.map(({ name }, i) => quotas[i] + partitionOf(name)).join(', ');
-
 /**
- * `RateLimit` of the same draft: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy. In a denial, t equals
- * `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
+ * `RateLimit` of draft-ietf-httpapi-ratelimit-headers-11: `"login";r=4;t=52`, r permits left, more in t seconds. One item per policy.
+ * In a denial, t equals `Retry-After`. When held permits return is unknown, so an allowed request gets no t for them.
  */
 function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: PartitionOf): string {
   const { policies, policy: bound, allowed } = decision;
@@ -102,43 +97,18 @@ function rateLimit(decision: Decision, { names }: Draft11Items, partitionOf?: Pa
 }
 
 /**
- * The value of `Retry-After` (RFC 9110, 10.2.3): whole seconds ≥ 1, never before a retry can pass. `undefined` if a retry
- * is not needed or can never pass.
- */
-export const retryAfterSeconds = ({ allowed, retryAfter }: Decision): string | undefined =>
-  allowed || !Number.isFinite(retryAfter) ? undefined : oneOrMoreSeconds(retryAfter);
-
-/** The response headers of a decision: `RateLimit-Policy`, `RateLimit` and, when denied, `Retry-After`. */
-export function decisionHeaders(decision: Decision): Record<string, string> {
-  const items = draft11Items(decision);
-  const headers: Record<string, string> = {
-    [DRAFT_11.policyHeader]: items.policy,
-    [DRAFT_11.stateHeader]: rateLimit(decision, items),
-  };
-  const retry = retryAfterSeconds(decision);
-  if (retry !== undefined) headers['Retry-After'] = retry;
-  return headers;
-}
-
-/**
  * Creates what writes the headers of draft 11 for one limit.
  * @param partitionOf of the keys that a decision counts for
  */
-export function draft11Writer<Keys>(partitionOf: ((keys: Keys) => PartitionOf) | undefined) {
+export function draft11Writer<Keys>(partitionOf?: (keys: Keys) => PartitionOf) {
   const itemsOf = oncePerPolicies(draft11Items);
   return (decision: Decision, response: ListHeaders, keys?: Keys): void => {
     const items = itemsOf(decision);
     const partition = keys === undefined ? undefined : partitionOf?.(keys);
-    const policy = partition === undefined ? items.policy : partitioned(decision, items, partition);
-    response.append(DRAFT_11.policyHeader, policy);
+    const quotas = partition && decision.policies.map(({ name }, i) => items.quotas[i] + partition(name));
+    response.append(DRAFT_11.policyHeader, quotas?.join(', ') ?? items.policy);
     response.append(DRAFT_11.stateHeader, rateLimit(decision, items, partition));
   };
-}
-
-interface Entry<T> {
-  readonly name: string;
-  readonly policies: readonly PolicyDecision[];
-  readonly made: T;
 }
 
 /** Sets of policies that one limit uses in turn, such as those of guests and of paying users. */
@@ -146,13 +116,12 @@ const MAX_ENTRIES = 8;
 
 /** Caches what depends on a limiter's policies alone, and not on the permits left: most limiters never have another set. */
 export function oncePerPolicies<T>(make: (decision: Decision) => T): (decision: Decision) => T {
-  const entries: Entry<T>[] = [];
+  const entries: { name: string; policies: readonly PolicyDecision[]; made: T }[] = [];
   let next = 0;
   return (decision) => {
     const { name, policies } = decision;
-    for (const entry of entries) {
+    for (const entry of entries)
       if (entry.name === name && samePolicies(entry.policies, policies)) return entry.made;
-    }
     const made = make(decision);
     entries[next] = { name, policies, made };
     next = (next + 1) % MAX_ENTRIES;
@@ -164,13 +133,8 @@ function samePolicies(some: readonly PolicyDecision[], others: readonly PolicyDe
   if (some.length !== others.length) return false;
   for (let i = 0; i < some.length; i += 1) {
     const [one, other] = [some[i]!, others[i]!];
-    if (
-      one.name !== other.name ||
-      one.limit !== other.limit ||
-      one.window !== other.window ||
-      one.held !== other.held
-    )
-      return false;
+    if (one.name !== other.name || one.limit !== other.limit) return false;
+    if (one.window !== other.window || one.held !== other.held) return false;
   }
   return true;
 }

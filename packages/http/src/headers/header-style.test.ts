@@ -3,8 +3,11 @@ import type { Decision, PolicyDecision } from '@sluice/core';
 import fc from 'fast-check';
 import { parseDictionary, parseList } from 'structured-headers';
 import { anyText } from '../../../../tests/support/any-text.js';
-import type { HeaderOptions } from '../request-limit-options.js';
+import type { Keys, RequestLimitOptions } from '../request-limit-options.js';
 import { headerWriter } from './header-style.js';
+import { headersBy } from './single-policy.js';
+
+type HeaderOptions = RequestLimitOptions<never>;
 
 const perMinute: PolicyDecision = {
   name: 'login',
@@ -29,7 +32,11 @@ const decisionOf = (bound: PolicyDecision, ...others: PolicyDecision[]): Decisio
   policies: [bound, ...others],
 });
 const decision = decisionOf(perMinute, perHour);
-const headersOf = (options: HeaderOptions, given = decision) => headerWriter('rateLimit', options).of(given);
+const writtenBy = (options: HeaderOptions) => {
+  const write = headerWriter('rateLimit', options);
+  return (given: Decision, key?: Keys) => headersBy((one, response) => write(one, response, key), given);
+};
+const headersOf = (options: HeaderOptions, given = decision) => writtenBy(options)(given);
 const read = (list: string | undefined) =>
   parseList(list!).map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 
@@ -140,7 +147,7 @@ test.each<[object, RegExp]>([
 describe('pk', () => {
   const hash = (text: string) =>
     createHash('sha256').update(text).digest().subarray(0, 12).toString('base64');
-  const writer = headerWriter('rateLimit', { partitionKey: true });
+  const written = writtenBy({ partitionKey: true });
   const pkOf = (list: string | undefined) =>
     parseList(list!).map(([, parameters]) => {
       const pk = parameters.get('pk');
@@ -151,7 +158,7 @@ describe('pk', () => {
     ['1.2.3.4', '1.2.3.4'],
     [7, '7'],
   ])('of the key %j is a byte sequence in both headers, the same for all policies', (key, hashed) => {
-    const headers = writer.of(decision, key as never);
+    const headers = written(decision, key as never);
     expect(pkOf(headers.RateLimit)).toEqual([hash(hashed), hash(hashed)]);
     expect(pkOf(headers['RateLimit-Policy'])).toEqual([hash(hashed), hash(hashed)]);
   });
@@ -162,36 +169,36 @@ describe('pk', () => {
       ...one,
       name,
     }));
-    const headers = writer.of(decisionOf(one, ...several), { perIp: '1.2.3.4', perAccount: 'ann' });
+    const headers = written(decisionOf(one, ...several), { perIp: '1.2.3.4', perAccount: 'ann' });
     expect(pkOf(headers.RateLimit)).toEqual([hash('1.2.3.4'), hash('ann'), hash('ann'), undefined]);
   });
 
   test('is absent without partitionKey or without a key', () => {
-    expect(writer.of(decision)).toEqual(draft11);
-    expect(headerWriter('rateLimit', {}).of(decision, '1.2.3.4')).toEqual(draft11);
+    expect(written(decision)).toEqual(draft11);
+    expect(writtenBy({})(decision, '1.2.3.4')).toEqual(draft11);
   });
 });
 
 test('a limiter whose policies change from call to call sends those of each call', () => {
-  const writer = headerWriter('rateLimit', { standardHeaders: 'draft-7' });
+  const written = writtenBy({ standardHeaders: 'draft-7' });
   const limits = Array.from({ length: 12 }, (_, i) => i + 1);
   for (const limit of [...limits, ...limits, 3, 3]) {
-    expect(writer.of(decisionOf({ ...perMinute, limit }))['RateLimit-Policy']).toBe(`${limit};w=60`);
-    expect(writer.of(decisionOf({ ...perMinute, limit }, perHour))['RateLimit-Policy']).toBe(
+    expect(written(decisionOf({ ...perMinute, limit }))['RateLimit-Policy']).toBe(`${limit};w=60`);
+    expect(written(decisionOf({ ...perMinute, limit }, perHour))['RateLimit-Policy']).toBe(
       `${limit};w=60, 100;w=3600`,
     );
   }
-  const ofSecond = () => writer.of(decisionOf({ ...perMinute, limit: 3, window: 1000 }))['RateLimit-Policy'];
+  const ofSecond = () => written(decisionOf({ ...perMinute, limit: 3, window: 1000 }))['RateLimit-Policy'];
   expect([ofSecond(), ofSecond()]).toEqual(['3;w=1', '3;w=1']);
 });
 
 test('names follow the limiter, even if the numbers are unchanged', () => {
-  const writer = headerWriter('rateLimit', {});
-  expect(read(writer.of(decisionOf(perMinute)).RateLimit)).toMatchObject([['login', {}]]);
-  expect(read(writer.of({ ...decisionOf(perMinute), name: 'api' }).RateLimit)).toMatchObject([
+  const written = writtenBy({});
+  expect(read(written(decisionOf(perMinute)).RateLimit)).toMatchObject([['login', {}]]);
+  expect(read(written({ ...decisionOf(perMinute), name: 'api' }).RateLimit)).toMatchObject([
     ['api.login', {}],
   ]);
-  expect(read(writer.of(decisionOf({ ...perMinute, name: 'b' })).RateLimit)).toMatchObject([['login.b', {}]]);
+  expect(read(written(decisionOf({ ...perMinute, name: 'b' })).RateLimit)).toMatchObject([['login.b', {}]]);
 });
 
 const hostileNumber = fc.oneof(
@@ -221,7 +228,7 @@ test('headers with any names and numbers can be parsed', () => {
   }));
   fc.assert(
     fc.property(decisions, anyText(), (given, key) => {
-      const all = headerWriter('rateLimit', { partitionKey: true, legacyHeaders: true }).of(given, key);
+      const all = writtenBy({ partitionKey: true, legacyHeaders: true })(given, key);
       for (const name of ['RateLimit', 'RateLimit-Policy']) {
         expect(read(all[name])).toHaveLength(given.policies.length);
       }

@@ -1,35 +1,20 @@
 import type { Decision } from '@sluice/core';
 import { checkOneOf, describe, hashStoredKey } from '@sluice/core/internal';
-import type { HeaderOptions, HeaderStyle, Keys } from '../request-limit-options.js';
+import type { Keys, RequestLimitOptions } from '../request-limit-options.js';
 import { draft11Writer, type ListHeaders, oncePerPolicies, type PartitionOf } from './decision-headers.js';
 import { before } from './draft-11.js';
-import { extended } from './response-headers.js';
-import {
-  quotaPolicies,
-  type WriteOlder,
-  writeDraft6,
-  writeDraft7,
-  writeLegacy,
-  writeRetryAfter,
-} from './single-policy.js';
+import { quotaPolicies, type WriteOlder, writeDraft6, writeDraft7, writeLegacy } from './single-policy.js';
 
-export interface HeaderWriter {
-  /** Adds this decision's headers to a response, merged with those of earlier limiters. `Retry-After` of a denial is written by `writeRetryAfter`. */
-  write(decision: Decision, response: ListHeaders, key?: Keys): void;
-  /** The same headers by their names, for errors. */
-  of(decision: Decision, key?: Keys): Record<string, string>;
-}
+/** Adds a decision's headers to a response, merged with those of earlier limiters. `writeRetryAfter` adds `Retry-After` of a denial. */
+export type WriteHeaders = (decision: Decision, response: ListHeaders, key?: Keys) => void;
 
 const STYLES = ['draft-11', 'draft-8', 'draft-7', 'draft-6'] as const;
 
-/**
- * Creates what writes the headers of one limit's decisions.
- * @param where names the place of the options in errors, such as `rateLimit`
- * @throws TypeError, RangeError naming the invalid option
- */
-export function headerWriter(where: string, options: HeaderOptions): HeaderWriter {
+/** Creates what writes the headers of one limit's decisions. */
+export function headerWriter(where: string, options: RequestLimitOptions<never>): WriteHeaders {
   const { standardHeaders = 'draft-11', legacyHeaders: legacy, partitionKey: partitioned } = options;
-  const style = checkStyle(where, standardHeaders);
+  const given = standardHeaders === true ? 'draft-6' : standardHeaders;
+  const style = given !== false && checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
   const isList = style === 'draft-11' || style === 'draft-8';
   if (partitioned && !isList) {
     throw new TypeError(
@@ -41,32 +26,13 @@ export function headerWriter(where: string, options: HeaderOptions): HeaderWrite
   const older: WriteOlder | undefined =
     style === 'draft-7' ? writeDraft7 : style === 'draft-6' ? writeDraft6 : undefined;
   const draft11 = isList ? draft11Writer(partitioned ? partitionOf : undefined) : undefined;
-  const all: HeaderWriter['write'] = (decision, response, key) => {
+  const all: WriteHeaders = (decision, response, key) => {
     draft11?.(decision, response, key);
     older?.(decision, response, quotasOf(decision));
     if (legacy) writeLegacy(decision, response);
   };
   // Most limits write draft 11 alone, for every request.
-  const write = legacy ? all : (draft11 ?? all);
-  return {
-    write,
-    of: (decision, key) => {
-      const headers: Record<string, string> = {};
-      const get = (name: string) => headers[name];
-      const set = (name: string, value: string) => {
-        headers[name] = value;
-      };
-      write(decision, { get, set, append: (name, items) => set(name, extended(get(name), items)) }, key);
-      if (!decision.allowed) writeRetryAfter(decision, { get, set });
-      return headers;
-    },
-  };
-}
-
-function checkStyle(where: string, given: unknown): HeaderStyle | undefined {
-  if (given === false) return undefined;
-  if (given === true) return 'draft-6';
-  return checkOneOf(`${where}: standardHeaders`, given, STYLES, ', true or false');
+  return legacy ? all : (draft11 ?? all);
 }
 
 /**

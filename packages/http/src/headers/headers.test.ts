@@ -1,11 +1,12 @@
 import type { Decision, PolicyDecision } from '@sluice/core';
 import { parseList } from 'structured-headers';
-import { decisionHeaders, type ListHeaders } from './decision-headers.js';
+import type { ListHeaders } from './decision-headers.js';
 import { headerWriter } from './header-style.js';
 import { extended } from './response-headers.js';
-import { writeRetryAfter } from './single-policy.js';
+import { headersBy, writeRetryAfter } from './single-policy.js';
 
-const { write } = headerWriter('rateLimit', {});
+const write = headerWriter('rateLimit', {});
+const decisionHeaders = (decision: Decision) => headersBy(write, decision);
 const writeHeaders = (decision: Decision, headers: ListHeaders) => {
   write(decision, headers);
   if (!decision.allowed) writeRetryAfter(decision, headers);

@@ -1,9 +1,11 @@
 import { type Decision, RateLimitExceededError } from '@sluice/core';
 import { parseList } from 'structured-headers';
-import type { HeaderOptions } from '../request-limit-options.js';
+import type { RequestLimitOptions } from '../request-limit-options.js';
 import { headerWriter } from './header-style.js';
 import { extended, writeErrorHeaders } from './response-headers.js';
 import { writeRetryAfter } from './single-policy.js';
+
+type HeaderOptions = RequestLimitOptions<never>;
 
 /** A decision of a limiter of this name. */
 const decision = (name: string, remaining: number, resetAfter = 1000, retryAfter = 0): Decision => {
@@ -52,7 +54,7 @@ class Response {
 
   write(options: HeaderOptions, ...decisions: Decision[]): this {
     for (const one of decisions) {
-      headerWriter('rateLimit', options).write(one, this);
+      headerWriter('rateLimit', options)(one, this);
       if (!one.allowed) writeRetryAfter(one, this);
     }
     return this;

@@ -1,5 +1,6 @@
 import { isRateLimitExceededError, isStoreUnavailableError } from '@sluice/core';
-import { decisionHeaders, type ResponseHeaders } from './decision-headers.js';
+import { draft11Writer, type ResponseHeaders } from './decision-headers.js';
+import { headersBy } from './single-policy.js';
 
 /** A header as a list: some frameworks keep one that was set several times as an array. */
 const linesOf = (value: unknown): string[] =>
@@ -10,7 +11,6 @@ const linesOf = (value: unknown): string[] =>
 /** A header as one text; empty without it. */
 export const textOf = (value: unknown): string => linesOf(value).join(', ');
 
-/** A list with more items. */
 export const extended = (list: unknown, items: string): string => [...linesOf(list), items].join(', ');
 
 /** Joins two lists, unless the second begins with the first. */
@@ -23,7 +23,9 @@ function joined(first: unknown, second: unknown): string {
 /** The headers of a response to an error; none for errors of other code. A limiter that knows no HTTP gives an error `Retry-After` only. */
 export function headersOfError(error: unknown): Readonly<Record<string, string>> {
   if (isRateLimitExceededError(error)) {
-    return error.hasOwnHeaders ? error.headers : { ...decisionHeaders(error.decision), ...error.headers };
+    return error.hasOwnHeaders
+      ? error.headers
+      : { ...headersBy(draft11Writer(), error.decision), ...error.headers };
   }
   return isStoreUnavailableError(error) ? error.headers : {};
 }
@@ -39,9 +41,8 @@ export function withResponseHeaders<E>(error: E): E {
  * method or of `acquire` has its own, which are added to the lists.
  */
 export function writeErrorHeaders(error: unknown, headers: ResponseHeaders): void {
-  for (const [name, value] of Object.entries(headersOfError(error))) {
+  for (const [name, value] of Object.entries(headersOfError(error)))
     headers.set(name, name.startsWith('RateLimit') ? joined(headers.get(name), value) : value);
-  }
 }
 
 type Headers = Readonly<Record<string, unknown>>;

@@ -4,7 +4,6 @@ import {
   oneOrMoreSeconds,
   quantity,
   type ResponseHeaders,
-  retryAfterSeconds,
   seconds,
   untilMore,
 } from './decision-headers.js';
@@ -26,8 +25,6 @@ function wholeNumber(value: unknown): number | undefined {
 /**
  * Whether a decision replaces the one that a response shows: a denial goes first, then less remaining permits, then the longer
  * time to reset. A value in another form, set by other code, is replaced.
- * @param reset as the header has it
- * @param before the values in the response
  */
 function isMoreRestrictive(
   { allowed, remaining }: Decision,
@@ -88,10 +85,13 @@ function writeThree(
   response.set(`${prefix}-Reset`, reset);
 }
 
-/** `Retry-After`, unless the response already names a later moment. */
-export const writeRetryAfter: Write = (decision, response) => {
-  const value = retryAfterSeconds(decision);
-  if (value === undefined) return;
+/**
+ * `Retry-After` (RFC 9110, 10.2.3), unless the response already names a later moment: whole seconds ≥ 1, never before a retry can pass. None if a
+ * retry is not needed or can never pass.
+ */
+export const writeRetryAfter: Write = ({ allowed, retryAfter }, response) => {
+  if (allowed || !Number.isFinite(retryAfter)) return;
+  const value = oneOrMoreSeconds(retryAfter);
   const before = response.get('Retry-After');
   const waits = wholeNumber(before);
   const isLater =
@@ -100,3 +100,18 @@ export const writeRetryAfter: Write = (decision, response) => {
       : waits > Number(value);
   if (!isLater) response.set('Retry-After', value);
 };
+
+/** The headers that a decision alone gets, by name. */
+export function headersBy(
+  write: (decision: Decision, response: ListHeaders) => void,
+  decision: Decision,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const set = (name: string, value: string) => {
+    headers[name] = value;
+  };
+  const response = { get: () => undefined, set, append: set };
+  write(decision, response);
+  writeRetryAfter(decision, response);
+  return headers;
+}
