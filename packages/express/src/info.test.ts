@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type Decision, fixedWindow, memoryStore, RateLimiter } from '@sluice/core';
 import { decisionOf } from '@sluice/core/internal';
 import express, { type Request } from 'express';
@@ -53,6 +54,11 @@ test('a copy and JSON of the decision on a request have its numbers', async () =
     moreAfter: info.moreAfter,
     policies: [{ name: 'default', remaining: 0 }],
   });
+});
+
+test('console.log shows the numbers of the decision on a request', async () => {
+  const { info } = await through({ policy });
+  expect(inspect(info)).toMatch(/remaining: 0,.*used: 1,.*policies: \[/s);
 });
 
 test.each<[string, RateLimitOptions]>([

@@ -1,6 +1,7 @@
 import {
   CombinedLimiter,
   fixedWindow,
+  hashKey,
   ManualClock,
   memoryStore,
   RateLimiter,
@@ -246,4 +247,15 @@ test('rejects a store that cannot claim a threshold for one process', () => {
   const store = memoryStore();
   const own = { name: 'own', remote: false, clock: store.clock, decide: () => {} };
   expect(() => setUp({ store: own as never })).toThrow(/notify needs a store .*claim\(\)/);
+});
+
+test('a store that counts usage counts the keys of a limiter with thresholds, too', async () => {
+  const store = memoryStore({ usage: true });
+  const policy = fixedWindow({ limit: 2, window: '1h' });
+  const limiter = new RateLimiter({ name: 'api', policy, store, notify: ['50%', '100%'] });
+  await take(limiter, 3);
+  await limiter.penalty('bob', 2);
+  expect(await published()).toEqual(['ann 50% 1', 'ann 100% 2', 'bob 50% 2', 'bob 100% 2']);
+  expect(limiter.topKeys().denied).toMatchObject([{ key: hashKey('ann'), count: 1 }]);
+  await store.close();
 });
