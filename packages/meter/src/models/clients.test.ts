@@ -763,6 +763,13 @@ test('a chat stream that ends with the budget before any choice has choice 0', (
   expect(reader.end(stop, usage)[0].choices).toMatchObject([{ index: 0, finish_reason: 'length' }]);
 });
 
+test.each([[{}], ['text'], [null], [[null]], [[7]]])(
+  'a chat stream whose choices are %j has no text',
+  (choices) => {
+    expect(new ChatReader(false).read({ choices })).toBe('');
+  },
+);
+
 test('events are read whole, however the network cuts them', async () => {
   const bytes = new TextEncoder().encode(
     'data: {"a":"é"}\r\n\r\n: ping\n\nevent: b\ndata: {\ndata: "b":1}\n\ndata: [DONE]',

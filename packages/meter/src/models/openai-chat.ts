@@ -6,6 +6,8 @@ export const chatFigures = (usage: Wire): Figures => ({
   cacheRead: usage?.prompt_tokens_details?.cached_tokens ?? undefined,
 });
 
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
 /** Chunks of `/chat/completions` of OpenAI. */
 export class ChatReader implements Reader {
   figures: Figures = {};
@@ -26,7 +28,8 @@ export class ChatReader implements Reader {
     this.#common = common;
     if (usage) this.figures = chatFigures(usage);
     let text = '';
-    for (const { index, delta, finish_reason } of choices ?? []) {
+    // A server of another make may send anything here.
+    for (const { index, delta, finish_reason } of Array.isArray(choices) ? choices.filter(isObject) : []) {
       if (finish_reason) {
         this.#hasEnded = true;
         this.#open.delete(index);
