@@ -97,7 +97,7 @@ function combined(where: string, options: RequestLimitOptions<never>): LimiterSo
     );
   }
   const { name = 'default', store: given, ...base } = pick(options, LIMITER_BASE_OPTIONS);
-  const store = given ?? memoryStore();
+  const store = given === undefined ? memoryStore() : given; // null is an error of the members
   const made = Object.entries(limits).map(([one, limit]) => {
     checkOptions(`${where}: limits.${one}`, limit, ['policy', 'policies', 'escalate', ...KEY_OPTIONS]);
     if (isPerRequest(limit))

@@ -24,6 +24,7 @@ test.each<[object, RegExp]>([
   [{ limits: { perMail: { policy, key: 'body.email' } } }, /"body.email" has no expression/],
   [{ limits: { perIp: { policy } }, key: '#{user.id}' }, /pass key in limits/],
   [{ limits: { perIp: { policy } }, policy }, /pass policy or limits, not both/],
+  [{ limits: { perIp: { policy } }, store: null }, /store must be .*, not null/],
   [{ limits: { perIp: { policy } }, limiter: new RateLimiter({ policy }) }, /limits belongs to the limiter/],
   [{ limits: { perIp: { policy } }, cost: { perUser: 1 } }, /cost by policy has no option 'perUser'/],
   [

@@ -11,7 +11,7 @@ import {
   tokenBucket,
 } from '../../../packages/core/src/index.js';
 import { answerCalls, Numbers } from '../../../packages/core/src/stores/redis/reply.js';
-import { written } from '../../../packages/core/src/stores/redis/wire.js';
+import { undeclared, written } from '../../../packages/core/src/stores/redis/wire.js';
 import { limitOf } from '../../support/limit-of.js';
 import { redisUrl, uniqueName } from '../../support/redis-url.js';
 import { START } from '../../support/timeline.js';
@@ -59,7 +59,8 @@ async function decided(
   policy: Policy,
   names: readonly string[],
   now: number,
-  turn: History['turns'][0],
+  turn: Omit<History['turns'][0], 'move' | 'keys'>,
+  declares = true,
 ) {
   const limit = limitOf(compilePolicy(policy));
   const calls = names.flatMap((key) =>
@@ -70,7 +71,8 @@ async function decided(
     })),
   );
   const batch = batchOf(calls);
-  const { keys, args } = written(batch, now);
+  const declared = written(batch, now);
+  const { keys, args } = declares ? declared : undeclared(declared, '');
   const reply = await redis.eval(script, keys.length, ...keys, ...args);
   const [numbers, wrote, refused] = reply as [unknown, number, number];
   answerCalls(batch.groups, new Numbers(numbers));
@@ -140,3 +142,13 @@ test.each([
   },
   120_000,
 );
+
+test('keys that are not declared, as in a cluster, are written without MSETEX', async () => {
+  const names = Array.from({ length: KEYS }, () => uniqueName('undeclared'));
+  const script = asNewerServer(decideScript.source, VALKEY_9_1);
+  for (const remaining of [2, 1, 0]) {
+    const turn = await decided(script, policies[0]!, names, START, { cost: 1, times: 1 }, false);
+    expect(turn.answers).toMatchObject(names.map(() => ({ parts: [{ remaining }] })));
+    expect(turn.wrote + turn.refused).toBe(0);
+  }
+});

@@ -3,7 +3,7 @@ import type { Script } from '../algorithms/algorithm.js';
 
 export const decideScript: Script = {
   name: 'decide',
-  sha1: 'acc6b14829e92e2147d15b1a56408d792becb859',
+  sha1: 'cb9b87fc9671042a58bad59da2eb3b4783d814c5',
   source: `local RATE_NOT_SET = -1
 local FAILED = -2
 local RUN = -3
@@ -88,7 +88,7 @@ if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
-writes_many = knows_msetex
+writes_many = knows_msetex and declared
 end
 end
 simple = true
@@ -197,7 +197,7 @@ if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
-writes_many = knows_msetex
+writes_many = knows_msetex and declared
 end
 end
 simple = true
@@ -329,7 +329,7 @@ if type(raws) ~= 'table' then raws = { raws } end
 else
 if to - from > MOST_READ then to = from + MOST_READ end
 raws = try('MGET', elements(keys, from + 1, to))
-writes_many = knows_msetex
+writes_many = knows_msetex and declared
 end
 end
 simple = true

@@ -13,7 +13,8 @@ if offset >= to then
   else
     if to - from > MOST_READ then to = from + MOST_READ end
     raws = try('MGET', elements(keys, from + 1, to))
-    writes_many = knows_msetex
+    -- Keys that are not declared are read, and written, one by one.
+    writes_many = knows_msetex and declared
   end
 end
 simple = true

@@ -80,6 +80,11 @@ test('an error that a store throws synchronously rejects the call and ends its d
   await sleep(10); // a deadline that still ran would cause an unhandled rejection
 });
 
+test('a reply that is no answer rejects the call', async () => {
+  const store = remote({ decide: () => Promise.resolve(undefined as unknown as Answer) });
+  await expect(limited(store, LONG).decide(call)).rejects.toThrow(TypeError);
+});
+
 test('the time to load the client does not count towards the deadline', async () => {
   const loading = sleep(50);
   const store = limited(remote({ loading }), 40_000);

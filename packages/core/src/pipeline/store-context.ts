@@ -142,9 +142,7 @@ export function departAlone(call: PendingCall, store: Store, deadline: number): 
   // The executor turns what the store throws at once into a rejection.
   new Promise<Answer>((resolve) => resolve(store.decide(call, caller)))
     .finally(() => departure.deadline?.deadlines.end(departure.deadline))
-    .then(
-      (answer) => call.owner.answered(call, answer),
-      (error) => call.failed(error),
-    );
+    .then((answer) => call.owner.answered(call, answer))
+    .catch((error) => call.failed(error)); // also if the answer is none
   return departure;
 }
