@@ -1,3 +1,4 @@
+import { isRecord } from '@sluice/core/internal';
 import { type BudgetStop, type Figures, type Reader, textOf, type Usage, type Wire } from './reader.js';
 
 export const chatFigures = (usage: Wire): Figures => ({
@@ -5,8 +6,6 @@ export const chatFigures = (usage: Wire): Figures => ({
   output: usage?.completion_tokens ?? undefined,
   cacheRead: usage?.prompt_tokens_details?.cached_tokens ?? undefined,
 });
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /** Chunks of `/chat/completions` of OpenAI. */
 export class ChatReader implements Reader {
@@ -29,7 +28,8 @@ export class ChatReader implements Reader {
     if (usage) this.figures = chatFigures(usage);
     let text = '';
     // A server of another make may send anything here.
-    for (const { index, delta, finish_reason } of Array.isArray(choices) ? choices.filter(isObject) : []) {
+    const listed: Wire[] = Array.isArray(choices) ? choices.filter(isRecord) : [];
+    for (const { index, delta, finish_reason } of listed) {
       if (finish_reason) {
         this.#hasEnded = true;
         this.#open.delete(index);
